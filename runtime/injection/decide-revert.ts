@@ -22,8 +22,8 @@ export function revertKey({ metadata }: Workload, template: PodTemplate, injecto
   return fingerprint({ image: injectorImage, format: currentFormat, programs, choice, retry });
 }
 
-export function skippedAfterRevert({ workload, injector, attempt = 0 }: DecisionInput, template: PodTemplate) {
-  const found = attempt > 0 ? undefined : findRevert(workload.metadata);
+export function skippedAfterRevert({ workload, injector, attempt }: DecisionInput, template: PodTemplate) {
+  const found = attempt ? undefined : findRevert(workload.metadata);
   if (found === undefined) return undefined;
   const isStanding = injector.isAssumed ?? found.key === revertKey(workload, template, injector.image);
   return isStanding ? none('reverted', workload, found.evidence) : undefined;

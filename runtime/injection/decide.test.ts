@@ -91,9 +91,16 @@ describe('the decision about a workload', () => {
       { spec: { containers: [{ name: 'app' }], deep } },
       { spec: { containers: 'none' } },
       { spec: { containers: [{ name: 'app' }], volumes: [null] } },
+      { spec: { containers: [{ name: 'app', resources: { limits: 1 } }] } },
+      { spec: { containers: [{ name: 'app', resources: { limits: { cpu: true } } }] } },
     ];
     for (const spec of [undefined, {}, ...templates.map((template) => ({ template }))])
       expect(judge({ ...made(), spec })).toMatchObject({ kind: 'none', code: 'no-template', tried: 'nothing' });
+  });
+
+  it('accepts amounts as an open definition stores them', () => {
+    const resources = { limits: { cpu: 1, memory: null }, requests: null };
+    expect(judge(made({ pod: { containers: [{ name: 'app', resources }] } }, rollout)).kind).toBe('inject');
   });
 
   it('ignores a forged record whose depth would end the process', () => {
@@ -118,10 +125,12 @@ describe('the decision about a workload', () => {
     expect(getInjectionStatus(metadata)).toMatchObject({ at: early, skipped });
   });
 
-  it('is to keep the injection after an upgrade if a clean manifest with empty lists is sent again', () => {
+  it('is to keep the injection after an upgrade if a clean manifest with empty parts is sent again', () => {
     const empty = { volumes: [], initContainers: [], imagePullSecrets: [] };
     const pod = { ...empty, containers: [{ name: 'app', env: [], volumeMounts: [] }] };
-    const sent = made({ pod }, rollout);
+    const metadata = { labels: {}, annotations: {} };
+    const bare = made({ pod }, rollout);
+    const sent = withTemplate(bare, { ...(toTemplate(bare) as PodTemplate), metadata });
     const old = instrumented(sent, older);
     const decision = judge(sent, { operation: 'UPDATE', old });
     expect(decision).toMatchObject({ tried: 'nothing', code: 'restored' });
@@ -215,10 +224,12 @@ describe('reconciling', () => {
   });
 
   it.each([
-    ['has completed', { completionTime: now }],
-    ['has failed', { conditions: [{ type: 'Failed', status: 'True' }] }],
-  ])('reports nothing about a Job that %s', (_how, status) => {
-    expect(decided({ ...made({}, job), status })).toMatchObject({ code: 'job-finished', tried: 'nothing' });
+    ['nothing about a Job that has completed', 'Complete', 'job-finished', 'nothing'],
+    ['nothing about a Job that has failed', 'Failed', 'job-finished', 'nothing'],
+    ['that a suspended Job cannot change', 'Suspended', 'job-immutable', 'add'],
+  ])('reports %s', (_what, type, code, tried) => {
+    const status = { conditions: [{ type, status: 'True' }] };
+    expect(decided({ ...made({}, job), status })).toMatchObject({ code, tried });
   });
 });
 
@@ -311,6 +322,10 @@ describe("an injection that sends to another installation's telemetry proxy [F10
     expect(decided(before, { injector: moved })).toMatchObject({ code: 'up-to-date', elsewhere });
     const decision = decided(before, { injector: moved, policy: activeThat(false) });
     expect(decision).toMatchObject({ code: 'relabelled', tried: 'nothing', elsewhere });
+    expect(judge(made(), { operation: 'UPDATE', old: before, injector: moved })).toMatchObject({
+      code: 'restored',
+      elsewhere,
+    });
     expect(decided(before)).not.toHaveProperty('elsewhere');
     expect(decided(before, { injector: moved, renew: true })).not.toHaveProperty('elsewhere');
   });

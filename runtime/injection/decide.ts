@@ -8,7 +8,7 @@ import { decideRevert, findRetry, skippedAfterRevert, takeBack } from './decide-
 import { ineligible, otherNodes, skippedByReconciler } from './eligibility.ts';
 import { hasInjection, isInjected, isUnremovable, uninstrument } from './remove.ts';
 import { findRevert } from './revert.ts';
-import { LARGEST, getSize, tooLarge } from './size.ts';
+import { isTooLarge, tooLarge } from './size.ts';
 import { findOptIn, getInjectionStatus, removeInjectionStatus } from './injection-status.ts';
 import { asItOptedIn, keep, keepInjection, metadataWithStatus, restoredJob, standingTemplate } from './standing.ts';
 import { withOwnText } from './standing.ts';
@@ -120,7 +120,7 @@ function removeFrom(input: DecisionInput, template: PodTemplate, code: Code, det
   const untouched = none(code, workload, detail);
   if (!injected && getInjectionStatus(metadata) === undefined && ourLabel(metadata) === undefined)
     return forget(workload, untouched);
-  if (getSize(workload) > LARGEST) return blocked('remove', 'too-large', workload, tooLarge);
+  if (isTooLarge(workload)) return blocked('remove', 'too-large', workload, tooLarge);
   // The API server refuses the change. The webhook sees a Job only at its creation, when the removal works.
   if (kind === 'Job' && operation === 'RECONCILE')
     return injected ? blocked('remove', 'job-immutable-removal', workload) : untouched;
@@ -133,14 +133,14 @@ function injectInto(input: DecisionInput, template: PodTemplate, tracing: Tracin
   const injected = isInjected(template);
   const skip = input.operation === 'RECONCILE' ? skippedByReconciler(input, injected) : undefined;
   if (skip !== undefined) return skip;
-  if (getSize(workload) > LARGEST || getSize(old) > LARGEST) return tooLargeToInject(workload, injected);
+  if (isTooLarge(workload) || isTooLarge(old)) return tooLargeToInject(workload, injected);
   const waiting = notYet(input, template, injected);
   if (waiting !== undefined) return waiting;
   const decision = write(input, template, tracing, code);
   if (typeof decision === 'string')
     return injected ? removeFrom(input, template, 'refused', decision) : blocked('add', 'refused', workload, decision);
   // An injected workload must stay small enough for the removal.
-  const isGrown = decision.kind === 'inject' && getSize(decision.workload) > LARGEST;
+  const isGrown = decision.kind === 'inject' && isTooLarge(decision.workload);
   return isGrown ? tooLargeToInject(workload, injected) : decision;
 }
 
@@ -164,8 +164,8 @@ function write(input: DecisionInput, template: PodTemplate, tracing: TracingSett
   const standing = standingTemplate(input, template, tracing);
   const decision =
     standing === undefined ? rewrite(input, template, tracing, code) : keepInjection(input, standing, tracing);
-  if (typeof decision === 'string' || decision.kind !== 'inject') return decision;
-  return whyInvalid(decision.workload) ?? decision;
+  const isWritten = typeof decision === 'object' && decision.kind === 'inject';
+  return isWritten ? (whyInvalid(decision.workload) ?? decision) : decision;
 }
 
 function rewrite(input: DecisionInput, template: PodTemplate, tracing: TracingSettings, code: Code): Decision | string {

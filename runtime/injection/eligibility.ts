@@ -42,9 +42,8 @@ const isLeftExisting = ({ metadata }: Workload, policy: NamespacePolicy): boolea
   (ourLabel(metadata) ?? findRevert(metadata)) === undefined;
 
 export function isFinished(job: Workload): boolean {
-  const { completionTime, conditions = [] } = (job['status'] ?? {}) as Frozen<api.V1JobStatus>;
-  const over = conditions.some(({ type, status }) => (type === 'Complete' || type === 'Failed') && status === 'True');
-  return completionTime !== undefined || over;
+  const { conditions = [] } = (job['status'] ?? {}) as Frozen<api.V1JobStatus>;
+  return conditions.some(({ type, status }) => (type === 'Complete' || type === 'Failed') && status === 'True');
 }
 
 export const needs = [

@@ -19,7 +19,7 @@ import { forEveryInjected } from '../../sandbox/testing/arbitrary/injected-templ
 import { remove } from './remove.ts';
 import type { InjectionSettings } from './types.ts';
 import type { PodTemplate, Workload } from '../api/objects.ts';
-import { currentFormat, variables, getVariables, type InjectedVariable } from './variables.ts';
+import { currentFormat, variables, getVariables } from './variables.ts';
 import { toTemplate, withTemplate } from './workload.ts';
 
 /** No release had format 0. It writes no variable, so later formats add all of them. */
@@ -55,12 +55,23 @@ describe('an injection of an earlier format [F13]', () => {
   });
 });
 
-describe('the variables of a format [F13]', () => {
-  const row = (name: string, since: number): InjectedVariable => ({
-    name,
-    since,
-    write: () => ({ value: `${since}` }),
+describe('the record of an injection', () => {
+  it('has the settings and the injector alone if the injection replaces nothing', () => {
+    const { template } = inject({ spec: { containers: [{ name: 'app' }] } }, settings) as Injected;
+    const { endpoint, image } = settings;
+    const injector = expect.stringMatching(/^[0-9a-f]{16}$/);
+    expect(getOriginalState(template)).toEqual({ ...tracing, endpoint, image, pullSecrets: ['registry'], injector });
   });
+
+  it('removes no variable that it names in the present format, which has none to name', () => {
+    const clean = { spec: { containers: [{ name: 'app', env: [{ name: 'OWN', value: '1' }] }] } };
+    const forged = withRecord(injected(clean) as PodTemplate, (record) => ({ ...record, variables: ['OWN'] }));
+    expect(remove(forged)).toEqual(clean);
+  });
+});
+
+describe('the variables of a format [F13]', () => {
+  const row = (name: string, since: number) => ({ name, since, write: () => ({ value: `${since}` }) });
   const table = [row('A', 1), row('B', 2), row('A', 3), row('C', 3)];
 
   it.each([

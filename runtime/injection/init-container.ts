@@ -57,7 +57,6 @@ function securityContext({ platform }: InjectorSettings, spec: PodSpec) {
   };
 }
 
-function userFor({ securityContext: { runAsUser = 0, fsGroup = 0 } = {} }: PodSpec): number {
-  if (runAsUser > 0) return runAsUser;
-  return fsGroup > 0 ? fsGroup : injector.fallbackUser;
-}
+/** Neither may be 0, which is root. */
+const userFor = ({ securityContext }: PodSpec): number =>
+  securityContext?.runAsUser || securityContext?.fsGroup || injector.fallbackUser;

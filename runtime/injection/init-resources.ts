@@ -33,7 +33,7 @@ export function initResources(spec: PodSpec): Resources {
 function scaledDown({ request, limit }: Pair, resource: Resource): Pair {
   const largest = largestRequests[resource];
   const requested = parseQuantity(request) ?? 0;
-  const most = parseQuantity(largest) ?? 0;
+  const most = parseQuantity(largest) as number;
   if (requested <= most) return { request, limit };
   const allowed = parseQuantity(limit);
   if (allowed === undefined || allowed === requested) return { request: largest, limit: limit && largest };
@@ -43,7 +43,7 @@ function scaledDown({ request, limit }: Pair, resource: Resource): Pair {
 
 export function largestPair({ containers }: PodSpec, resource: Resource): Pair {
   const pairs = containers.map(({ resources }) => getPair(resources, resource));
-  const amounts = pairs.map(({ request }) => parseQuantity(request) ?? -1);
+  const amounts = pairs.map(({ request }) => parseQuantity(request) ?? -Infinity);
   return pairs[amounts.indexOf(Math.max(0, ...amounts))] ?? {};
 }
 

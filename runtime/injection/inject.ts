@@ -113,7 +113,7 @@ function injectContainer(container: Container, settings: InjectionSettings, rows
     const index = env.findLastIndex(({ name }) => name === row.name);
     const own = env[index];
     const variable = writtenVariable(row, settings, container.name, own);
-    if ('yields' in row && own !== undefined && !covers(own, variable)) continue;
+    if (row.yields === true && own !== undefined && !covers(own, variable)) continue;
     if (own === undefined) env.push(variable);
     else {
       env[index] = variable;

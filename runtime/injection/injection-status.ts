@@ -22,7 +22,7 @@ export interface InjectionStatus {
 }
 
 /** The rest of a text may change while the injection stays, such as the reason of a skipped container. */
-export const isSameChange = (a?: string, b?: string): boolean => a?.split(';', 1)[0] === b?.split(';', 1)[0];
+export const isSameChange = (a?: string, b?: string): boolean => a?.split(';')[0] === b?.split(';')[0];
 
 /** Accepts only valid labels, because a tenant can write the annotation. */
 const FORM =

@@ -9,7 +9,7 @@ import { type OriginalState, getFormat, getOriginalState, writtenVariables } fro
 import { whyTraced } from './other-tracers.ts';
 import { isInjected } from './remove.ts';
 import type { Container, PodTemplate } from '../api/objects.ts';
-import type { ContainerChoice, InjectionSettings, TracingSettings } from './types.ts';
+import type { ContainerChoice, InjectionSettings, InjectorSettings, TracingSettings } from './types.ts';
 import { currentFormat, findVariable, variables, type InjectedVariable, type InjectedSettings } from './variables.ts';
 
 export function hasSettings(template: PodTemplate, { env = {}, ...flags }: TracingSettings): boolean {
@@ -34,7 +34,7 @@ function readVariables(containers: readonly Container[]): (TracingSettings & Par
  * Returns whether an injection has everything that its version wrote with its settings, or more. An injection of the
  * original operator counts as whole.
  */
-export function isIntact(template: PodTemplate, current: InjectionSettings): boolean {
+export function isIntact(template: PodTemplate, current: InjectorSettings & Pick<InjectionSettings, 'choice'>) {
   if (!isInjected(template) || ourLabel(template.metadata) === undefined) return false;
   const originalState = getOriginalState(template);
   if (originalState === undefined) return true;
@@ -42,8 +42,7 @@ export function isIntact(template: PodTemplate, current: InjectionSettings): boo
   const excluded = new Set(originalState.excluded);
   const asked = choiceIn(template.metadata, current.choice);
   const isLeftAlone = (each: Container): boolean =>
-    current.sidecars?.includes(each.name) === true ||
-    whyTraced(each, template.metadata ?? {}, asked, current) !== undefined;
+    current.sidecars?.includes(each.name) === true || whyTraced(each, template.metadata, asked, current) !== undefined;
   const sidecars = [
     ...(originalState.skipped?.filter((name) => !excluded.has(name)) ?? []),
     ...template.spec.containers.filter((each) => excluded.has(each.name) && isLeftAlone(each)).map(({ name }) => name),
@@ -91,7 +90,7 @@ function isWhole(actual: Container | undefined, wanted: Container, rows: readonl
   return hasVariables && actual?.volumeMounts?.some((each) => covers(each, mount)) === true;
 }
 
-export function isCurrent(template: PodTemplate, settings: InjectionSettings): boolean {
+export function isCurrent(template: PodTemplate, settings: InjectorSettings): boolean {
   const originalState = getOriginalState(template);
   return (
     ourLabel(template.metadata) === labelValue(settings.version) &&

@@ -32,7 +32,7 @@ export function labelValue(version: string): string {
 }
 
 export const isLabelValue = (value: unknown): boolean =>
-  typeof value === 'string' && value.length <= 63 && /^([A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?)?$/.test(value);
+  typeof value === 'string' && /^([A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?)?$/.test(value);
 
 export const optedOut = (metadata: Metadata | undefined): boolean =>
   metadata?.labels?.[labels.autoTrace]?.toLowerCase() === 'false';

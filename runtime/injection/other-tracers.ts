@@ -50,7 +50,7 @@ export const agentLabels: readonly Mark[] = of('dash0', 'dash0.com/instrumented'
 /** Returns why a container is left to another tracer; undefined if it is not. */
 export function whyTraced(
   container: Container,
-  metadata: Metadata,
+  metadata: Metadata | undefined,
   { include }: ContainerChoice,
   { otherTracers }: InjectorSettings,
 ): string | undefined {
@@ -68,7 +68,7 @@ function inContainer({ env = [], volumeMounts = [] }: Container): Mark | undefin
   );
 }
 
-const inPod = ({ annotations: asked = {}, labels = {} }: Metadata): Mark | undefined =>
+const inPod = ({ annotations: asked = {}, labels = {} }: Metadata = {}): Mark | undefined =>
   agentAnnotations.find(({ mark }) => isSet(asked, mark)) ?? agentLabels.find(({ mark }) => isSet(labels, mark));
 
 const isSet = (map: Readonly<Record<string, string>>, key: string): boolean =>

@@ -5,12 +5,12 @@ import { toTemplate, templatePath } from './workload.ts';
 /** Returns a JSON patch of labels, annotations and the pod template. An item inserted in a list is one operation. */
 export function workloadPatch(before: Workload, after: Workload): PatchOperation[] {
   const patch: PatchOperation[] = [];
-  const path = templatePath(before) ?? [];
-  if (path.length > 0) {
+  const place = (templatePath(before) ?? []).map((step) => `/${step}`).join('');
+  if (place !== '') {
     diffMember(before.metadata.labels, after.metadata.labels, '/metadata/labels', patch);
     diffMember(before.metadata.annotations, after.metadata.annotations, '/metadata/annotations', patch);
   }
-  diffMember(toTemplate(before), toTemplate(after), path.map((step) => `/${step}`).join(''), patch);
+  diffMember(toTemplate(before), toTemplate(after), place, patch);
   return patch;
 }
 

@@ -4,7 +4,7 @@ import type { NamespacePolicy, TracingSettings } from './types.ts';
 
 /** Returns the effective `Lumigo`: the oldest that is not being deleted, otherwise the oldest, then by uid. */
 export function effectiveLumigo(lumigoes: readonly LumigoResource[]): LumigoResource | undefined {
-  const byAge = lumigoes.toSorted((a, b) => (getRank(a) < getRank(b) ? -1 : 1));
+  const byAge = lumigoes.toSorted((a, b) => getRank(a).localeCompare(getRank(b)));
   return byAge.find(({ metadata }) => metadata.deletionTimestamp === undefined) ?? byAge[0];
 }
 

@@ -16,6 +16,15 @@ describe('a quantity', () => {
     ['250M', 250e6],
     ['5k', 5000],
     ['0', 0],
+    ['1n', 1e-9],
+    ['1u', 1e-6],
+    ['1G', 1e9],
+    ['1T', 1e12],
+    ['1P', 1e15],
+    ['1Mi', 2 ** 20],
+    ['1Ti', 2 ** 40],
+    ['1Pi', 2 ** 50],
+    ['1Ei', 2 ** 60],
   ])('%s is %d', (quantity, expected) => {
     expect(parseQuantity(quantity)).toBe(expected);
   });
@@ -33,6 +42,9 @@ it.each([
   [100.5 * 2 ** 20, 'bytes', '100Mi'],
   [3 * 2 ** 30, 'bytes', '3Gi'],
   [1536 * 2 ** 20, 'bytes', '1536Mi'],
+  [2_000, 'cores', '2k'],
+  [5 * 2 ** 40, 'bytes', '5Ti'],
+  [2 ** 60, 'bytes', '1024Pi'],
 ] as const)('%d %s are written as %s', (amount, unit, expected) => {
   expect(writeQuantity(amount, unit)).toBe(expected);
 });

@@ -11,14 +11,17 @@ export function parseQuantity(quantity: string | number | undefined): number | u
   return digits === '' || factor === undefined ? undefined : Number(digits) * factor;
 }
 
+const units = {
+  cores: { base: 1000, inSmallest: 1000, suffixes: ['m', '', 'k'] },
+  bytes: { base: 1024, inSmallest: 1024 ** -2, suffixes: ['Mi', 'Gi', 'Ti', 'Pi'] },
+};
+
 /** Returns a number of cores or bytes, rounded down, in the form that the API server stores. */
-export function writeQuantity(amount: number, unit: 'cores' | 'bytes'): string {
-  const isCores = unit === 'cores';
-  const base = isCores ? 1000 : 1024;
-  const suffixes = isCores ? ['m', '', 'k'] : ['Mi', 'Gi', 'Ti', 'Pi'];
+export function writeQuantity(amount: number, unit: keyof typeof units): string {
+  const { base, inSmallest, suffixes } = units[unit];
   // A product of two quantities can be slightly below its exact value.
-  let rest = Math.floor(amount * (isCores ? 1000 : 1024 ** -2) + 1e-6);
+  let rest = Math.floor(amount * inSmallest + 1e-6);
   let power = 0;
-  for (; rest > 0 && rest % base === 0 && power < suffixes.length - 1; power += 1) rest /= base;
+  for (; rest % base === 0 && power < suffixes.length - 1; power += 1) rest /= base;
   return `${rest}${suffixes[power]}`;
 }

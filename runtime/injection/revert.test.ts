@@ -100,7 +100,7 @@ describe('an injection whose pods failed', () => {
     const job = changed(decided({ ...workload(), apiVersion: 'batch/v1', kind: 'Job' }, { operation: 'CREATE' }));
     const kept = decided(job, { failed: failedIn(job) });
     expect(kept).toMatchObject({ kind: 'none', tried: 'remove', code: 'job-immutable-removal' });
-    expect(kept.message).toContain('it crashed');
+    expect(kept.message).toMatch(/stays until the Job is deleted, although its pods fail: it crashed$/);
   });
 
   it('stays if the workload has another template by now, which has not failed', () => {
@@ -185,6 +185,18 @@ describe('a reverted workload', () => {
     }
   });
 
+  it.each([
+    [1, 10],
+    [2, 60],
+    [3, 6 * 60],
+    [4, 24 * 60],
+    [9, 24 * 60],
+  ])('waits after attempt %d for %d minutes', (attempt, minutes) => {
+    const subject = { ...otherEnv, metadata: withRevert(otherEnv.metadata, { ...revert, attempt }) };
+    const early = decided(subject, dueAt(minutes - 1 / 60_000));
+    expect([early.code, decided(subject, dueAt(minutes)).code]).toEqual(['reverted', 'injected']);
+  });
+
   it('has the same key with the injection and without it', () => {
     const after = injected(template(), { ...injector, ...tracing }) as PodTemplate;
     expect(revertKey(workload(after), after, injector.image)).toBe(key);
@@ -196,11 +208,14 @@ describe('the webhook', () => {
     ({ operation: 'CREATE', by: 'webhook', report: { health, why: 'it crashed' } }) as const;
   const job: Workload = { ...workload(), apiVersion: 'batch/v1', kind: 'Job' };
   const idle: Workload = { ...workload(), spec: { replicas: 0, template: template() } };
+  const updateStrategy = { type: 'OnDelete' };
+  const byHand: Workload = { ...workload(), kind: 'StatefulSet', spec: { updateStrategy, template: template() } };
   it.each<[string, Workload, 'failing' | 'unverified', string]>([
     ['injects nothing new while the injector fails [F67]', workload(), 'failing', 'injector-failing'],
     ['nor a Job [F67]', job, 'failing', 'injector-failing'],
     ['leaves a Job until the injector is verified [F67]', job, 'unverified', 'injector-unverified'],
     ['and what has no replicas [F67]', idle, 'unverified', 'injector-unverified'],
+    ['and what restarts only by hand', byHand, 'unverified', 'injector-unverified'],
   ])('%s', (_title, subject, health, code) =>
     expect(decided(subject, known(health))).toMatchObject({ code, tried: 'nothing' }),
   );
@@ -385,6 +400,7 @@ describe('the annotation of the operator', () => {
 
   it.each<readonly [string, Workload, Workload, NamespacePolicy]>([
     ['the operator never wrote it', made(), withText(made(), forgedTexts[0]), none],
+    ['the user wrote it before', withText(made(), 'first'), withText(made(), 'second'), none],
     ['the namespace is excluded', instrumented(), withText(instrumented(), undefined), { kind: 'excluded' }],
     ['nothing changes it', instrumented(), instrumented(), none],
   ])('is not restored if %s', (_case, old, workload, policy) => {

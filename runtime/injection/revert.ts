@@ -13,13 +13,13 @@ export interface Revert {
 }
 
 /** The delay before the next attempt, by the number of reverted attempts. */
-const RETRY_MS = [10 * 60_000, 3_600_000, 6 * 3_600_000, 24 * 3_600_000];
-export const retryDelayMs = (attempt: number): number => RETRY_MS[Math.min(attempt, RETRY_MS.length) - 1] ?? 0;
+const RETRY_MS = [10 * 60_000, 3_600_000, 6 * 3_600_000];
+export const retryDelayMs = (attempt: number): number => RETRY_MS[attempt - 1] ?? 24 * 3_600_000;
 
 /** Characters. A tenant can write the annotation, and the `Lumigo` resource shows its text. */
 const MAX_EVIDENCE = 800;
 const FORM = new RegExp(
-  `^reverted (\\S{1,40}) by controller; cause=([A-Za-z]{1,30}) attempt=(\\d{1,4}) key=([0-9a-f]{16}): (.{0,${MAX_EVIDENCE}})$`,
+  `^reverted (?<at>\\S{1,40}) by controller; cause=(?<cause>[A-Za-z]{1,30}) attempt=(?<attempt>\\d{1,4}) key=(?<key>[0-9a-f]{16}): (?<evidence>.{0,${MAX_EVIDENCE}})$`,
   's',
 );
 
@@ -27,9 +27,8 @@ const writeRevert = ({ at, cause, attempt, key, evidence }: Revert): string =>
   `reverted ${at} by controller; cause=${cause} attempt=${attempt} key=${key}: ${evidence.slice(0, MAX_EVIDENCE)}`;
 
 export function parseRevert(text: string | undefined): Revert | undefined {
-  const [, at, cause, attempt, key, evidence] = FORM.exec(text ?? '') ?? [];
-  if (at === undefined || cause === undefined || key === undefined || evidence === undefined) return undefined;
-  return { at, cause, attempt: Math.max(1, Number(attempt)), key, evidence };
+  const found = FORM.exec(text ?? '')?.groups as Record<keyof Revert, string> | undefined;
+  return found && { ...found, attempt: Math.max(1, Number(found.attempt)) };
 }
 
 export const findRevert = ({ annotations: found }: Metadata): Revert | undefined =>

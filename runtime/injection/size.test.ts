@@ -9,8 +9,9 @@ import {
   withRecord,
 } from '../../sandbox/testing/injection.ts';
 import { annotations, environment, labels } from '../contract.ts';
-import type { DecisionInput } from './decision.ts';
+import type { Decision, DecisionInput } from './decision.ts';
 import { workloadPatch } from './patch.ts';
+import { uninstrument } from './remove.ts';
 import { LARGEST, getSize } from './size.ts';
 import type { PodTemplate, Workload } from '../api/objects.ts';
 import { toTemplate, withTemplate } from './workload.ts';
@@ -222,6 +223,13 @@ describe('the cost of a decision [F20]', () => {
       'removed',
       'too-large',
     ]);
+    const codes = (make: (injected: Workload) => Decision) => [0, 32].map((more) => make(sized(missing + more)).code);
+    const kept = ['up-to-date', 'too-large'];
+    expect(codes((each) => decided(each, { operation: 'UPDATE', old: each }))).toEqual(kept);
+    expect(codes((each) => decided(uninstrument(each), { operation: 'CREATE', by: 'webhook' }))).toEqual([
+      'injected',
+      'too-large',
+    ]);
   });
 
   it('counts 2 per field, 1 per item, 1 per 32 characters and 25 per container', () => {
@@ -230,6 +238,8 @@ describe('the cost of a decision [F20]', () => {
     expect(grownBy({ env: [{ name: 'x' }] })).toBe(2 + 1 + 2);
     expect(grownBy({ args: ['x'.repeat(70)] })).toBe(2 + 1 + 2);
     expect(grownBy({}, { name: 'x' })).toBe(25 + 1 + 2);
+    expect(grownBy({ ['x'.repeat(70)]: null })).toBe(2 + 2);
+    expect(getSize({ apiVersion: 'v1', kind: 'ConfigMap', metadata: {} })).toBe(0);
   });
 
   it('counts a large old object as well', () => {

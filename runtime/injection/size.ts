@@ -12,16 +12,17 @@ const CONTAINER = 25;
 
 export const tooLarge = `its labels, annotations and pod template count more than ${LARGEST} (2 per field, 1 per item, 1 per ${CHARACTERS} characters, ${CONTAINER} per container)`;
 
-export function getSize(workload: Workload | undefined): number {
-  if (workload === undefined) return 0;
+export const isTooLarge = (workload: Workload | undefined): boolean =>
+  workload !== undefined && getSize(workload) > LARGEST;
+
+export function getSize(workload: Workload): number {
   const { labels, annotations } = workload.metadata;
   const template = toTemplate(workload);
-  return (template?.spec.containers.length ?? 0) * CONTAINER + weigh([labels, annotations, template]);
+  return (template?.spec.containers ?? []).length * CONTAINER + weigh([labels, annotations, template]);
 }
 
 /** Ends soon beyond the limit. */
-function weigh(root: readonly unknown[]): number {
-  const open: unknown[] = [root];
+function weigh(open: unknown[]): number {
   let size = 0;
   while (open.length > 0 && size <= LARGEST) {
     const value = open.pop();

@@ -7,7 +7,7 @@ import { equal, withoutEmpty } from '../json/values.ts';
 import { getOriginalState } from './original-state.ts';
 import { isInjected, remove } from './remove.ts';
 import { parseRevert, withRevert } from './revert.ts';
-import { LARGEST, getSize } from './size.ts';
+import { isTooLarge } from './size.ts';
 import { getInjectionStatus, injectionStatus, injectionStatusText, isOwnText } from './injection-status.ts';
 import { removeInjectionStatus, toLabel } from './injection-status.ts';
 import type { Container, PodTemplate, Workload } from '../api/objects.ts';
@@ -20,7 +20,7 @@ export function standingTemplate(input: DecisionInput, template: PodTemplate, tr
   const { workload, old, operation, injector, renew } = input;
   const standing = operation === 'RECONCILE' ? template : unchanged(old, template);
   if (standing === undefined || !hasSettings(standing, tracing)) return undefined;
-  const settings = { ...injector, ...tracing, choice: getChoice(workload.metadata) };
+  const settings = { ...injector, choice: getChoice(workload.metadata) };
   if (renew === true && !isCurrent(standing, settings)) return undefined;
   return isIntact(standing, settings) ? standing : undefined;
 }
@@ -42,7 +42,7 @@ function toCompare(template: PodTemplate): readonly unknown[] {
 
 /** Only the injection of a Job can be restored. The API server refuses any other change of its pod template. */
 export function restoredJob({ workload, old }: DecisionInput, template: PodTemplate): Decision | undefined {
-  if (workload.kind !== 'Job' || getSize(workload) > LARGEST) return undefined;
+  if (workload.kind !== 'Job' || isTooLarge(workload)) return undefined;
   const standing = unchanged(old, template);
   const isRestorable = standing !== undefined && isInjected(standing) && !equal(standing, template);
   return isRestorable ? corrected(withTemplate(workload, standing), 'restored') : undefined;
@@ -104,8 +104,8 @@ export function metadataWithStatus(input: Kept, label: string, tracing: TracingS
 }
 
 function changeIn(input: Kept, { change = 'none', ...skipped }: News) {
-  const { workload, old, now, by, attempt = 0 } = input;
-  if (change !== 'none') return { change, ...skipped, at: now, by, attempt: attempt > 0 ? attempt : undefined };
+  const { workload, old, now, by, attempt } = input;
+  if (change !== 'none') return { change, ...skipped, at: now, by, attempt: attempt || undefined };
   const known = getInjectionStatus(workload.metadata) ?? getInjectionStatus(old?.metadata);
   return { ...(known ?? { change: 'adopted' as const, at: now, by }), ...skipped };
 }

@@ -15,13 +15,15 @@ interface OwnVariable {
 
 export interface JoinedVariable {
   readonly joined: string;
+  readonly yields?: undefined;
 }
 
+export type InjectedVariable = { readonly name: string } & (OwnVariable | JoinedVariable);
 /** `since`: the first injection format with this row. A row with the same name and a later format replaces it. */
-export type InjectedVariable = { readonly name: string; readonly since: number } & (OwnVariable | JoinedVariable);
+type FormatRow = InjectedVariable & { readonly since: number };
 
 /** A release that adds or changes a row gives it the next format. Earlier injections then stay as they are (docs/contributing/adr/0002). */
-export const variables: readonly InjectedVariable[] = [
+export const variables: readonly FormatRow[] = [
   { name: environment.preload, since: 1, joined: injector.preload },
   {
     name: environment.token,
@@ -59,7 +61,7 @@ export const variables: readonly InjectedVariable[] = [
 
 export const currentFormat = Math.max(...variables.map(({ since }) => since));
 
-export const getVariables = (format: number, table = variables): readonly InjectedVariable[] =>
+export const getVariables = (format: number, table = variables): readonly FormatRow[] =>
   table.filter(
     ({ name, since }) =>
       since <= format && !table.some((other) => other.name === name && other.since > since && other.since <= format),
@@ -69,7 +71,7 @@ export const getVariables = (format: number, table = variables): readonly Inject
 export const getTracerRows = ({ env = {} }: Pick<InjectedSettings, 'env'>): readonly InjectedVariable[] =>
   Object.entries(env).map(([name, { value, valueFrom }]) => {
     const written = { ...(value !== undefined && { value }), ...(valueFrom !== undefined && { valueFrom }) };
-    return { name, since: 1, yields: true, write: () => written };
+    return { name, yields: true, write: () => written };
   });
 
 /** Returns the one in effect, which is the last of those with the name. */

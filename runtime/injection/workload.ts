@@ -8,7 +8,7 @@ export const findKind = (apiVersion: string, kind: string): WorkloadKind | undef
 
 /** Returns the path of the pod template in an object: empty for a pod, undefined for a kind without one. */
 export const templatePath = ({ apiVersion, kind }: Workload): readonly string[] | undefined =>
-  apiVersion === 'v1' && kind === 'Pod' ? [] : findKind(apiVersion, kind)?.template;
+  kind === 'Pod' ? [] : findKind(apiVersion, kind)?.template;
 
 /** Returns whether a change of the pod template replaces pods, which then show if the injection works. */
 export function replacesPods({ apiVersion, kind, spec }: Workload): boolean {
