@@ -53,6 +53,10 @@ describe('the Helm commands of a page', () => {
 });
 
 describe('the reference pages', () => {
+  it.each(Object.entries(references))('%s says what the sources say', (file, page) => {
+    expect(read(file)).toBe(page());
+  });
+
   it('name tests of rights that exist', () => {
     const all = [...Object.values(permissions), ...Object.values(checkPermissions)];
     const named = all.flatMap((rules) => rules.map(({ test }) => test));

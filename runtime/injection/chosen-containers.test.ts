@@ -105,7 +105,7 @@ describe('the containers that are injected', () => {
     const getInits = (seen: Workload) => toTemplate(seen)?.spec.initContainers ?? [];
     const order = (seen: Workload) => getInits(seen).map(({ name }) => name);
     expect(order(injected(withInits({})))).toEqual(['wait', 'migrate', 'lumigo-injector']);
-    const named = withInits({ [only]: 'app,migrate' });
+    const named = withInits({ [only]: 'app,migrate', [not]: 'wait' });
     const traced = injected(named);
     expect(order(traced)).toEqual(['lumigo-injector', 'wait', 'migrate']);
     const hasToken = getInits(traced).map(({ env = [] }) => env.some(({ name }) => name === environment.token));

@@ -5,6 +5,8 @@ import {
   decided,
   instrumented,
   made,
+  podsPolicy,
+  tracing,
   withMetadata,
   withPod,
 } from '../../sandbox/testing/injection.ts';
@@ -26,6 +28,7 @@ const policies = {
   inactive: { kind: 'inactive', lumigo: 'lumigo', reason: 'SecretNotFound' },
   'deleting, to be removed': { kind: 'deleting', lumigo: 'lumigo', remove: true },
   'deleting, to be kept': { kind: 'deleting', lumigo: 'lumigo', remove: false },
+  'in Pod mode': podsPolicy(tracing),
 } as const satisfies Record<string, NamespacePolicy>;
 type State = keyof typeof policies;
 const states = Object.keys(policies) as State[];
@@ -45,6 +48,7 @@ const skipped: Readonly<Record<State, string>> = {
   inactive: 'none inactive',
   'deleting, to be removed': 'none lumigo-deleting',
   'deleting, to be kept': 'none lumigo-deleting',
+  'in Pod mode': 'none pod-mode',
 };
 const all = (outcome: string) => Object.fromEntries(states.map((state) => [state, outcome])) as Record<State, string>;
 const inPlace = { ...skipped, active: 'none up-to-date' };
@@ -52,6 +56,7 @@ const withdrawn = (outcome: string) => ({
   ...inPlace,
   'disabled, to be removed': outcome,
   'deleting, to be removed': outcome,
+  'in Pod mode': outcome,
 });
 /** The operator may not change Jobs. */
 const recorded = { 'disabled, to be kept': 'inject kept', 'deleting, to be kept': 'inject kept' };

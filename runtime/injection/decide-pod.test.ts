@@ -69,6 +69,7 @@ describe('a pod, in Pod mode,', () => {
     ['runs on Windows', pod({}, { os: { name: 'windows' } }), 'windows'],
     ['has a volume of that name', pod({}, { volumes: [{ name: contract.volume, emptyDir: {} }] }), 'refused'],
     ['excludes its one container', pod({ annotations: { [annotations.excludeContainers]: 'app' } }), 'refused'],
+    ['has no room for the record', pod({ annotations: { note: 'x'.repeat(256 * 1024 - 60) } }), 'refused'],
     ['is no pod', { apiVersion: 'v1', kind: 'ConfigMap', metadata: {} }, 'no-template'],
   ])('is skipped if it %s', (_what, given, code) => {
     expect(decided(given)).toMatchObject({ kind: 'none', code, tried: code === 'refused' ? 'add' : 'nothing' });
@@ -83,6 +84,12 @@ describe('a pod, in Pod mode,', () => {
     expect(traced(pod({}, { containers }))).toEqual(['app', 'other']);
     const chosen = { annotations: { [annotations.injectContainers]: 'other' } };
     expect(traced(pod(chosen, { containers }))).toEqual(['other']);
+  });
+
+  it('is injected only if the selector of the Lumigo selects it', () => {
+    const selective = { ...policy, selector: { matchLabels: { tier: 'web' } } };
+    expect(decided(pod(), selective)).toMatchObject({ kind: 'none', code: 'not-selected', tried: 'nothing' });
+    expect(decided(pod({ labels: { tier: 'web' } }), selective).kind).toBe('inject');
   });
 
   it.each<NamespacePolicy>([{ kind: 'none' }, active])('is skipped under the policy $kind', (under) => {

@@ -11,8 +11,8 @@ describe('the init container', () => {
   it.each<readonly [string, readonly Resources[], Resources]>([
     [
       'requests what the container requests that asks for most, if that is little',
-      [{ requests: { cpu: '50m', memory: '16Mi' } }, { requests: { cpu: '0.02', memory: '64Mi' } }],
-      { requests: { cpu: '50m', memory: '64Mi' } },
+      [{ requests: { cpu: '50m', memory: '16Mi' } }, { requests: { cpu: '0.02', memory: '65536Ki' } }],
+      { requests: { cpu: '50m', memory: '65536Ki' } },
     ],
     [
       'requests a small fixed amount if a container requests more',

@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { decided, instrumented, made } from '../../sandbox/testing/injection.ts';
 import { annotations, labels } from '../contract.ts';
-import { optedOut } from './label.ts';
+import { labelValue, optedOut } from './label.ts';
 import {
   getInjectionStatus,
   injectionStatus,
@@ -94,6 +94,23 @@ describe('the injection status', () => {
       { numRuns: 300 },
     );
     expect(removeInjectionStatus({ annotations: { [annotations.instrumentation]: 'nonsense' } })).toEqual({});
+  });
+
+  it('is read up to 1,200 characters, because a tenant can write any text', () => {
+    const text = (length: number) => {
+      const rest = ' by webhook; secret=s/k traces=true logs=false';
+      return `added ${'x'.repeat(length - 6 - rest.length)}${rest}`;
+    };
+    const isRead = (length: number) => parseInjectionStatus(text(length)) !== undefined;
+    expect([1_200, 1_201].map(isRead)).toEqual([true, false]);
+  });
+
+  it.each([
+    ['2.1.0-rc.1+build', '2.1.0-rc.1-build'],
+    ['1'.repeat(47), '1'.repeat(46)],
+    [`${'1'.repeat(45)}+2`, '1'.repeat(45)],
+  ])('has beside it, for the version %s, a label that Kubernetes accepts', (version, expected) => {
+    expect(labelValue(version)).toBe(`lumigo-operator.v${expected}`);
   });
 
   it.each([

@@ -60,6 +60,7 @@ describe('joined lists', () => {
   it.each([
     ['/ours.so:/a.so /b.so', '/a.so /b.so'],
     ['/a.so:/ours.so:/b.so', '/a.so:/b.so'],
+    [',,/ours.so:/a.so', ':/a.so'],
   ])('%s is separated into %s', (joined, expected) => {
     expect(part(joined, ours)).toBe(expected);
   });

@@ -107,6 +107,14 @@ describe('an upgrade from the original operator [D17]', () => {
     }
   });
 
+  it('restarts nothing that sent no traces and still must not', () => {
+    const silent = withContainers(found, ({ env = [] }) => ({
+      env: env.map((each) => (each.name === 'LUMIGO_ENABLE_TRACES' ? { ...each, value: 'false' } : each)),
+    }));
+    const more = { policy: activePolicy({ ...policy.tracing, traces: false }) };
+    expect(judge(silent, more)).toMatchObject({ tried: 'nothing', code: 'relabelled' });
+  });
+
   it('keeps the pod on an update that does not change it', () => {
     const scaled = { ...found, spec: { ...(found['spec'] as object), replicas: 5 } };
     const decision = judge(scaled, { operation: 'UPDATE', old: found, by: 'webhook' });
@@ -129,6 +137,11 @@ describe.each(mutableKinds)('a %s that opted in by its label, without a Lumigo [
     expect(alone(adopted(workload))).toMatchObject({ kind: 'none', code: 'up-to-date' });
     expect(findOptIn(workload.metadata)).toBeUndefined();
     expect(findOptIn(adopted(workload).metadata)).toMatchObject({ secretName: 'lumigo-credentials' });
+  });
+
+  it('is restored when its user no longer opts in', () => {
+    const ceased = withMetadata(adopted(workload), { labels: { app: 'app' } });
+    expect(adopted(ceased)).toEqual(made({}, kind));
   });
 
   it('is renewed if the settings ask for it, and restored when its user opts out', () => {

@@ -32,6 +32,11 @@ describe('a container that another tracer instruments', () => {
     expect(decision.message).toContain(`${tracer} already instruments it`);
   });
 
+  it('is said to have one of these tracers', () => {
+    const tracers = [...new Set(rows.map(([tracer]) => tracer))].toSorted();
+    expect(tracers).toEqual(['Datadog', 'Dynatrace', 'New Relic', 'OpenTelemetry', 'dash0']);
+  });
+
   const traced = workload({ env: [{ name: 'NODE_OPTIONS', value: '--require /datadog-lib/index.js' }] });
 
   it('is instrumented if the annotation names it, or if the setting says so', () => {

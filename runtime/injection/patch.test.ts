@@ -47,6 +47,7 @@ describe('the patch', () => {
   it('has one operation for an appended and an inserted entry, and none for their neighbours', () => {
     const place = '/spec/template/spec/field';
     expect(getPatch([1, 2], [1, 2, 3])).toEqual([{ op: 'add', path: `${place}/-`, value: 3 }]);
+    expect(getPatch([1], [1, 1])).toEqual([{ op: 'add', path: `${place}/-`, value: 1 }]);
     expect(getPatch([1, 2], [3, 1, 2])).toEqual([{ op: 'add', path: `${place}/0`, value: 3 }]);
     expect(getPatch([1, 2, 3], [1, 3])).toEqual([{ op: 'remove', path: `${place}/1` }]);
   });

@@ -14,12 +14,24 @@ const required = (...terms: readonly (readonly object[])[]) => ({
     },
   },
 });
+const OLD_ARCH = 'beta.kubernetes.io/arch';
 const windows = { key: 'kubernetes.io/os', operator: 'In', values: ['windows'] };
 const mainframe = { key: 'kubernetes.io/arch', operator: 'In', values: ['s390x', 'ppc64le'] };
 
 describe('pods that run where the injector cannot [F24]', () => {
   it.each<[string, object, 'windows' | 'architecture' | undefined]>([
     ['by nothing', {}, undefined],
+    [
+      'by labels that suit it',
+      { nodeSelector: { 'kubernetes.io/os': 'linux', 'kubernetes.io/arch': 'amd64' } },
+      undefined,
+    ],
+    [
+      'by labels of old that suit it',
+      { nodeSelector: { 'beta.kubernetes.io/os': 'linux', [OLD_ARCH]: 'amd64' } },
+      undefined,
+    ],
+    ['by the other processor', { nodeSelector: { [OLD_ARCH]: 'arm64' } }, undefined],
     ['by os', { os: { name: 'windows' } }, 'windows'],
     ['by selector', { nodeSelector: { 'kubernetes.io/os': 'windows' } }, 'windows'],
     ['by the label of old', { nodeSelector: { 'beta.kubernetes.io/os': 'windows' } }, 'windows'],

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { getPolicy } from './policy.ts';
+import { getPolicy, whenExcluded } from './policy.ts';
 import type { LumigoResource } from '../api/lumigo.ts';
 
 const lumigo = (name: string, creationTimestamp: string, more: object = {}, injection?: object): LumigoResource => ({
@@ -26,6 +26,28 @@ describe('the effective Lumigo [D16]', () => {
     expect(getPolicy([going, lumigo('b', '2026-01-02T00:00:00Z')])).toMatchObject({ kind: 'active', lumigo: 'b' });
     expect(getPolicy([going])).toEqual({ kind: 'deleting', lumigo: 'a', remove: true });
     expect(getPolicy([])).toEqual({ kind: 'none' });
+  });
+
+  it('counts in an excluded namespace only while it is being deleted', () => {
+    const going = getPolicy([lumigo('a', '', { deletionTimestamp: '2026-06-01T00:00:00Z' })]);
+    expect(whenExcluded(going)).toEqual({ ...going, isExcluded: true });
+    expect(whenExcluded(getPolicy([lumigo('a', '')]))).toEqual({ kind: 'excluded' });
+  });
+
+  it.each([
+    ['names no key', { spec: { lumigoToken: { secretRef: { name: 's' } } } }, 'SecretReferenceMissing'],
+    ['names no Secret', { spec: { lumigoToken: { secretRef: { key: 'k' } } } }, 'SecretReferenceMissing'],
+    ['is new', { status: undefined }, 'NotReconciled'],
+  ])('is inactive if it %s', (_what, more, reason) => {
+    const found = { ...lumigo('l', ''), ...more } as LumigoResource;
+    expect(getPolicy([found])).toEqual({ kind: 'inactive', lumigo: 'l', reason });
+  });
+
+  it('has the settings for tracers', () => {
+    const tracing = { enabled: false, env: [{ name: 'OTEL_SERVICE_NAME', value: 'shop' }] };
+    const found = { ...lumigo('l', ''), spec: { ...lumigo('l', '').spec, tracing } };
+    const env = { OTEL_SERVICE_NAME: { value: 'shop' } };
+    expect(getPolicy([found])).toMatchObject({ kind: 'active', tracing: { traces: false, env } });
   });
 
   it('is inactive and says why if it sets a variable that the injection sets itself', () => {
@@ -57,7 +79,7 @@ describe('the effective Lumigo [D16]', () => {
     const inPodMode = lumigo('l', '', {}, { mode: 'Pod' });
     expect(getPolicy([inPodMode], 'Upgrade')).toMatchObject({ kind: 'inactive', reason: 'PodModeOff' });
     expect([getPolicy([inPodMode]), getPolicy([lumigo('l', '')], 'Upgrade')]).toMatchObject([
-      { kind: 'pods' },
+      { kind: 'pods', lumigo: 'l', tracing: { secretName: 's' } },
       { kind: 'active' },
     ]);
   });

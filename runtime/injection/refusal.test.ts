@@ -7,11 +7,16 @@ import type { PodTemplate } from '../api/objects.ts';
 const app = (fields: object) => ({ name: 'app', image: 'app:1', ...fields });
 const limits = (resource: string, amount: string) => app({ resources: { limits: { [resource]: amount } } });
 const other = { name: 'other', resources: { limits: { cpu: '1' } } };
+const twice = ['/opt/lumigo', '/opt/lumigo/'].map((mountPath) => ({ name: 'v', mountPath }));
 const fromField = { name: 'LD_PRELOAD', valueFrom: { fieldRef: { fieldPath: 'metadata.name' } } };
 const mounted = (mountPath: string, source?: object) => ({
   containers: [app({ volumeMounts: [{ name: 'v', mountPath }] })],
   ...(source && { volumes: [{ name: 'v', ...source }] }),
 });
+const ours = { name: 'lumigo-injector', emptyDir: {} };
+const data = { name: 'data', emptyDir: {} };
+const named = { name: 'lumigo-injector' };
+const injector = { ...named, env: [{ name: 'TARGET_DIRECTORY', value: '/target' }] };
 const claim = { claimName: 'c' };
 const readOnlyVolume = /read-only volume 'v' is mounted at \/opt, so/;
 const withApp = (more: object) => ({ containers: [app({})], ...more });
@@ -30,13 +35,26 @@ describe('a pod that cannot be injected [D6, F24]', () => {
       readOnlyVolume,
     ],
     ['a read-only share above', mounted('/opt', { nfs: { server: 's', path: '/', readOnly: true } }), readOnlyVolume],
+    [
+      'a read-only mount above',
+      { containers: [app({ volumeMounts: [{ name: 'v', mountPath: '/opt', readOnly: true }] })] },
+      readOnlyVolume,
+    ],
+    ['two mounts in its place', { containers: [app({ volumeMounts: twice })] }, /more than one mount at \/opt\/lumigo/],
     ['a volume of that name', withApp({ volumes: [{ name: 'lumigo-injector' }] }), /already has a volume named/],
     ['a container of that name', withApp({ initContainers: [{ name: 'lumigo-injector' }] }), /already has a container/],
+    ['a volume and a container of these names', withApp({ volumes: [ours], initContainers: [named] }), /already has/],
+    [
+      'an injector without its volume',
+      withApp({ volumes: [data], initContainers: [injector] }),
+      /already has a container/,
+    ],
     [
       'no room on the disk',
-      { containers: [limits('ephemeral-storage', '100M'), other] },
-      /limits \(100M in total\) are too/,
+      { containers: [limits('ephemeral-storage', '100500k'), other] },
+      /limits \(101M in total\) are too/,
     ],
+    ['a byte too little', { containers: [limits('ephemeral-storage', '249999999')] }, /ephemeral-storage limits/],
     ['too little of a processor', { containers: [limits('cpu', '10m')] }, /cpu limit \(10m\) is too low.* needs 25m/],
   ])('has %s, as the reason says', (_what, spec, reason) => {
     expect(inject({ spec } as PodTemplate, settings).refused).toMatch(reason);
@@ -47,6 +65,7 @@ describe('a pod that cannot be injected [D6, F24]', () => {
     ['a writable claim above', mounted('/opt', { persistentVolumeClaim: claim })],
     ['a mount in its place, with two slashes', mounted('/opt//lumigo', { emptyDir: {} })],
     ['a mount in its place, with a slash at the end', mounted('/opt/lumigo/', { emptyDir: {} })],
+    ['just enough of the disk', { containers: [limits('ephemeral-storage', '250M')] }],
     ['just enough of a processor', { containers: [limits('cpu', '25m')] }],
     ['another container with enough of a processor', { containers: [limits('cpu', '10m'), other] }],
   ])('is not one with %s, which stays after the removal', (_what, spec) => {

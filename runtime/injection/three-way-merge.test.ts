@@ -1,8 +1,17 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { changed, decided, injector, instrumented, made, tracing } from '../../sandbox/testing/injection.ts';
+import {
+  changed,
+  decided,
+  injector,
+  instrumented,
+  made,
+  tracing,
+  withMetadata,
+  withPod,
+} from '../../sandbox/testing/injection.ts';
 import { forEveryInjected } from '../../sandbox/testing/arbitrary/injected-template.ts';
-import { workloadKinds } from '../contract.ts';
+import { annotations, workloadKinds } from '../contract.ts';
 import { isPlainObject } from '../json/values.ts';
 import { inject } from './inject.ts';
 import { remove, uninstrument } from './remove.ts';
@@ -121,9 +130,26 @@ describe('a three-way merge while the webhook changes no injection', () => {
     const old = instrumented(withOwn(name, name === PRELOAD ? {} : own));
     for (const image of ['app:1', 'app:2']) {
       const decision = decided(mergedInto(old, withOwn(name, own, image)), { operation: 'UPDATE', old, policy });
-      expect(decision.tried).toBe('nothing');
+      expect(decision).toMatchObject({ tried: 'nothing', message: expect.stringContaining("'shop' namespace") });
       expect(JSON.stringify(changed(decision))).toBe(JSON.stringify(old).replace('"app:1"', `"${image}"`));
     }
+  });
+
+  it('leaves a variable of an init container with one source', () => {
+    const inits = (env: readonly object[]) => [{ name: 'init', image: 'i:1', env }];
+    const chosen = { annotations: { [annotations.injectContainers]: 'app,init' } };
+    const plain = made({
+      pod: { containers: [{ name: 'app' }], initContainers: inits([{ name: TOKEN, value: 'own' }]) },
+    });
+    const old = instrumented(withMetadata(plain, chosen));
+    const sent = withPod(old, ({ initContainers = [] }) => ({
+      initContainers: initContainers.map((each) => ({
+        ...each,
+        env: each.env?.map((variable) => (variable.name === TOKEN ? { ...variable, value: 'own' } : variable)),
+      })),
+    }));
+    expect(sent).not.toEqual(old);
+    expect(changed(decided(sent, { operation: 'UPDATE', old, policy: { kind: 'none' } }))).toEqual(old);
   });
 
   it('accepts `valueFrom: null`, which an open definition permits', () => {

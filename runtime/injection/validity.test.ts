@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { decided, injected, made, withMetadata, withRecord } from '../../sandbox/testing/injection.ts';
+import { changed, decided, injected, made, withMetadata, withRecord } from '../../sandbox/testing/injection.ts';
 import { everyKind } from '../../sandbox/testing/workloads.ts';
 import { annotations, environment, labels, type WorkloadKind } from '../contract.ts';
 import { remove, uninstrument } from './remove.ts';
@@ -25,7 +25,8 @@ describe('an injection that the API server would refuse [F22]', () => {
       { matchExpressions: [{ key: labels.autoTrace, operator: 'Exists' }] },
     ])
       expect(judge(withSelector(kind, selector))).toMatchObject({ code: 'refused', tried: 'add', message });
-    expect(judge(withSelector(kind, { matchLabels: { app: 'app' } })).kind).toBe('inject');
+    const others = { matchLabels: { app: 'app' }, matchExpressions: [{ key: 'app', operator: 'Exists' }] };
+    expect(judge(withSelector(kind, others)).kind).toBe('inject');
   });
 
   it('is not made if the annotations of the pod template or workload have no room for it', () => {
@@ -36,9 +37,26 @@ describe('an injection that the API server would refuse [F22]', () => {
       expect(judge(workload)).toMatchObject({ code: 'refused', tried: 'add', message });
   });
 
+  it('is made while the annotations have just enough room for it', () => {
+    const judged = (length: number) => judge(withMetadata(made(), { annotations: { note: 'x'.repeat(length) } }));
+    const needed = Object.entries(changed(judged(0)).metadata.annotations ?? {})
+      .flat()
+      .join('').length;
+    const room = 256 * 1024 - needed;
+    expect([room, room + 1].map((length) => judged(length).kind)).toEqual(['inject', 'none']);
+  });
+
   it('is not made if the values to restore are longer than a record may be', () => {
     const env = [{ name: environment.endpoint, value: 'x'.repeat(70_000) }];
     expect(judge(made({ env }))).toMatchObject({ kind: 'none', message: expect.stringContaining('too long') });
+  });
+
+  it('is made, and removed whole, if they are just as long', () => {
+    const long = (length: number) => made({ env: [{ name: environment.endpoint, value: 'x'.repeat(length) }] });
+    const recorded = toTemplate(changed(judge(long(0))))?.metadata?.annotations?.[annotations.injection] ?? '';
+    const room = 64 * 1024 - recorded.length;
+    expect(uninstrument(changed(judge(long(room))))).toEqual(long(room));
+    expect(judge(long(room + 1)).kind).toBe('none');
   });
 });
 

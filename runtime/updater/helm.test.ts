@@ -28,6 +28,11 @@ it('gives Helm no input', async () => {
   expect(await helm.history('release')).toEqual([]);
 });
 
+it('reads the version of each revision from the name of its chart', async () => {
+  write(`echo '[{"revision":1,"status":"deployed","chart":"lumigo-operator-1.2.3"}]'`);
+  expect(await helm.history('release')).toEqual([{ revision: 1, status: 'deployed', version: '1.2.3' }]);
+});
+
 it('says that Helm cannot be executed, and why', async () => {
   const cause = expect.objectContaining({ code: 'ENOENT' });
   await expect(helm.history('release')).rejects.toMatchObject({ message: "'helm' cannot be executed", cause });

@@ -17,6 +17,7 @@ describe('eventObject', () => {
       lastTimestamp: '2030-01-01T00:00:00Z',
       type: 'Normal',
       count: 1,
+      reportingComponent: 'lumigo-operator',
       reportingInstance: 'manager-0',
     }));
 
