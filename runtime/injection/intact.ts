@@ -7,6 +7,7 @@ import { labelValue, ourLabel } from './label.ts';
 import { covers, equal } from '../json/values.ts';
 import { type OriginalState, getFormat, getOriginalState, writtenVariables } from './original-state.ts';
 import { whyTraced } from './other-tracers.ts';
+import { isOurMountPath } from './refusal.ts';
 import { isInjected } from './remove.ts';
 import type { Container, PodTemplate } from '../api/objects.ts';
 import type { ContainerChoice, InjectionSettings, InjectorSettings, TracingSettings } from './types.ts';
@@ -87,7 +88,8 @@ function isWhole(actual: Container | undefined, wanted: Container, rows: readonl
     const there = findVariable(actual?.env, row.name);
     return 'joined' in row ? includes(there?.value, row.joined) : equal(there, findVariable(wanted.env, row.name));
   });
-  return hasVariables && actual?.volumeMounts?.some((each) => covers(each, mount)) === true;
+  const mounts = actual?.volumeMounts?.filter(isOurMountPath) ?? [];
+  return hasVariables && mounts.length === 1 && mounts.every((each) => covers(each, mount));
 }
 
 export function isCurrent(template: PodTemplate, settings: InjectorSettings): boolean {

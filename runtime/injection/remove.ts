@@ -1,8 +1,10 @@
 import { annotations, injector, labels } from '../contract.ts';
 import { join, part } from './joined-list.ts';
 import { labelBefore, withEntry } from './label.ts';
-import { withoutEmpty } from '../json/values.ts';
+import { injectorMount } from './init-container.ts';
+import { equal, withoutEmpty } from '../json/values.ts';
 import { getOriginalState, writtenVariables, type OriginalState } from './original-state.ts';
+import { isOurMountPath } from './refusal.ts';
 import { removeInjectionStatus } from './injection-status.ts';
 import type { Container, EnvVar, PodSpec, PodTemplate, VolumeMount, Workload } from '../api/objects.ts';
 import type { InjectedVariable } from './variables.ts';
@@ -86,10 +88,16 @@ function removeFromSpec(spec: PodSpec, originalState: OriginalState | undefined)
 }
 
 function removeMount(container: Container, own?: VolumeMount): Container {
-  if (container.volumeMounts?.some(({ name }) => name === injector.volume) !== true) return container;
-  const volumeMounts = container.volumeMounts.flatMap((mount) => {
-    if (mount.name !== injector.volume) return [mount];
-    return mount.mountPath === injector.mountPath && own !== undefined ? [own] : [];
+  const { volumeMounts: mounts = [] } = container;
+  const isOurs = ({ name }: VolumeMount): boolean => name === injector.volume;
+  const users = mounts.find((mount) => !isOurs(mount) && isOurMountPath(mount));
+  if (users === undefined && !mounts.some(isOurs)) return container;
+  // A three-way merge writes the user's mount over the injector's, or adds it again if its path has a slash at the end.
+  const left = users === undefined || equal(users, { ...injectorMount, ...own }) ? own : users;
+  const volumeMounts = mounts.flatMap((mount) => {
+    if (mount === users) return left ?? [];
+    if (!isOurs(mount)) return mount;
+    return users === undefined && mount.mountPath === injector.mountPath ? (left ?? []) : [];
   });
   return withoutEmpty({ ...container, volumeMounts }, ['volumeMounts']);
 }

@@ -16,7 +16,7 @@ import { isPlainObject } from '../json/values.ts';
 import { inject } from './inject.ts';
 import { remove, uninstrument } from './remove.ts';
 import type { NamespacePolicy } from './types.ts';
-import type { EnvVar, PodTemplate, Workload } from '../api/objects.ts';
+import type { Container, EnvVar, PodTemplate, VolumeMount, Workload } from '../api/objects.ts';
 import { toTemplate, withTemplate } from './workload.ts';
 
 const over = (live: unknown, sent: unknown): unknown =>
@@ -24,12 +24,26 @@ const over = (live: unknown, sent: unknown): unknown =>
     ? { ...live, ...Object.fromEntries(Object.entries(sent).map(([key, value]) => [key, over(live[key], value)])) }
     : sent;
 
-/** Writes the variables of a manifest over those of the live object, by name, as `kubectl apply` and Helm do. */
+/** Writes the mounts of a manifest over those of the live object, by path. The live object's own mounts keep their places. */
+function mergeMounts(live: readonly VolumeMount[], sent: readonly VolumeMount[]): readonly VolumeMount[] {
+  const at = (mounts: readonly VolumeMount[], path: string) => mounts.find(({ mountPath }) => mountPath === path);
+  const written = sent.map((mount) => over(at(live, mount.mountPath) ?? {}, mount) as VolumeMount);
+  return live.reduce(
+    (all, mount, index) => (at(sent, mount.mountPath) === undefined ? all.toSpliced(index, 0, mount) : all),
+    written,
+  );
+}
+
+/** Writes the variables and mounts of a manifest over those of the live object, as `kubectl apply` and Helm do. */
 function merge(live: PodTemplate, { spec: { containers: manifest } }: PodTemplate): PodTemplate {
-  const containers = live.spec.containers.map((each) => {
-    const sent = new Map(manifest.find(({ name }) => name === each.name)?.env?.map((own) => [own.name, own]));
-    if (each.env === undefined) return each;
-    return { ...each, env: each.env.map((variable) => over(variable, sent.get(variable.name) ?? {}) as EnvVar) };
+  const containers = live.spec.containers.map((each): Container => {
+    const { env = [], volumeMounts: mounts = [] } = manifest.find(({ name }) => name === each.name) ?? {};
+    const sent = new Map(env.map((own) => [own.name, own]));
+    return {
+      ...each,
+      ...(each.env && { env: each.env.map((variable) => over(variable, sent.get(variable.name) ?? {}) as EnvVar) }),
+      ...(each.volumeMounts && { volumeMounts: mergeMounts(each.volumeMounts, mounts) }),
+    };
   });
   return { ...live, spec: { ...live.spec, containers } };
 }
@@ -74,6 +88,59 @@ describe('a three-way merge of an unchanged manifest', () => {
     const decision = decided(mergedInto(old, withOwn(name, own)), { operation: 'UPDATE', old });
     expect(decision).toMatchObject({ code: 'restored', tried: 'nothing' });
     expect(changed(decision)).toEqual(old);
+  });
+});
+
+describe('a three-way merge of a mount in the place of the injector', () => {
+  const withMount = (mount: object, kind = workloadKinds.deployment, image = 'app:1') => {
+    const containers = [
+      {
+        name: 'app',
+        image,
+        volumeMounts: [
+          { name: 'own', ...mount },
+          { name: 'own', mountPath: '/x' },
+        ],
+      },
+    ];
+    return made({ pod: { containers, volumes: [{ name: 'own', emptyDir: {} }] } }, kind);
+  };
+  const mounts = [
+    { mountPath: '/opt/lumigo' },
+    { mountPath: '/opt/lumigo', subPath: 'x' },
+    { mountPath: '/opt/lumigo/' },
+  ];
+
+  it.each(mounts)('changes nothing if the manifest has not changed: %j', (mount) => {
+    for (const kind of [workloadKinds.deployment, job]) {
+      const own = withMount(mount, kind);
+      const old = instrumented(own, { operation: 'CREATE' });
+      const decision = decided(mergedInto(old, own), { operation: 'UPDATE', old });
+      expect(decision).toMatchObject({ code: 'restored', tried: 'nothing' });
+      expect(changed(decision)).toEqual(old);
+    }
+  });
+
+  it.each(mounts)('keeps it for the removal if another field has changed: %j', (mount) => {
+    const next = withMount(mount, workloadKinds.deployment, 'app:2');
+    const old = instrumented(withMount(mount));
+    const decision = decided(mergedInto(old, next), { operation: 'UPDATE', old });
+    expect(decided(changed(decision)).code).toBe('up-to-date');
+    expect(uninstrument(changed(decision))).toEqual(next);
+  });
+
+  it('keeps another volume, which replaces it, for the removal', () => {
+    const next = withMount({ mountPath: '/opt/lumigo/', subPath: 'new' });
+    const merged = mergedInto(instrumented(withMount({ mountPath: '/opt/lumigo/' })), next);
+    expect(uninstrument(merged)).toEqual(next);
+  });
+
+  it('is repaired if the webhook missed it', () => {
+    for (const mount of mounts) {
+      const old = instrumented(withMount(mount));
+      const repaired = changed(decided(mergedInto(old, withMount(mount))));
+      expect(toTemplate(repaired)).toEqual(toTemplate(old));
+    }
   });
 });
 
