@@ -191,6 +191,14 @@ const restrictedPod = podWith({
 });
 const annotated = (key: string, value: string) => ({ metadata: { annotations: { [key]: value } } });
 const limited = (limits: object) => ({ container: { resources: { limits } } });
+const starting = (first: string, second = '1M', more: object = {}) => {
+  const init = (name: string, amount: string) => ({
+    name,
+    image: 'app:1',
+    resources: { limits: { 'ephemeral-storage': amount } },
+  });
+  return { spec: { initContainers: [init('first', first), { ...init('second', second), ...more }] } };
+};
 const mounting = (...mounts: readonly object[]) => ({
   spec: { volumes: [{ name: 'data', emptyDir: {} }] },
   container: { volumeMounts: mounts.map((mount) => ({ name: 'data', ...mount })) },
@@ -213,6 +221,8 @@ describe('in a namespace in Pod mode, the policy', () => {
     ['with a volume of that name', { spec: { volumes: [{ name: injector.volume, emptyDir: {} }] } }],
     ['with a container of that name', { container: { name: injector.container } }],
     ['with too little storage', limited({ 'ephemeral-storage': '100M' })],
+    ['whose init container has too little storage', starting('100M')],
+    ['with too little storage before its sidecar starts', starting('200M', '100M', { restartPolicy: 'Always' })],
     ['with too little of a processor', limited({ cpu: '10m' })],
     ['whose annotations are full', annotated('note', 'x'.repeat(256 * 1024 - 100))],
   ])('skips a pod %s', async (_what, parts) => {

@@ -127,6 +127,26 @@ describe('the laws of injection', () => {
     expect(ratiosJudged).toBeGreaterThan(RUNS.numRuns / 5);
   });
 
+  it('a pod is refused if and only if its limit of ephemeral storage is too low for the files', () => {
+    const reasons = { low: 0, enough: 0 };
+    fc.assert(
+      fc.property(templates, settings, (template, chosen) => {
+        const { refused = '' } = inject(template, chosen);
+        const { containers, initContainers = [] } = template.spec;
+        const limits = [...containers, ...initContainers].map((each) => getAmounts(each, 'ephemeral-storage').limit);
+        fc.pre(
+          limits.some((limit) => limit !== undefined) && (refused === '' || refused.includes('ephemeral-storage')),
+        );
+        const isLow = effective(template.spec, 'ephemeral-storage', 'limit') < 250e6;
+        expect(refused !== '').toBe(isLow);
+        reasons[isLow ? 'low' : 'enough'] += 1;
+      }),
+      { ...RUNS, maxSkipsPerRun: 5 },
+    );
+    expect(reasons.low).toBeGreaterThan(10);
+    expect(reasons.enough).toBeGreaterThan(100);
+  });
+
   it('the init container is not root, and on OpenShift has the context that it is given [D7]', () => {
     fc.assert(
       fc.property(templates, settings, (template, chosen) => {

@@ -6,6 +6,9 @@ import type { PodTemplate } from '../api/objects.ts';
 
 const app = (fields: object) => ({ name: 'app', image: 'app:1', ...fields });
 const limits = (resource: string, amount: string) => app({ resources: { limits: { [resource]: amount } } });
+const disk = (amount: string, more: object = {}) => ({ ...limits('ephemeral-storage', amount), ...more });
+const sidecar = { restartPolicy: 'Always' };
+const starting = (app: object, ...initContainers: readonly object[]) => ({ containers: [app], initContainers });
 const other = { name: 'other', resources: { limits: { cpu: '1' } } };
 const twice = ['/opt/lumigo', '/opt/lumigo/'].map((mountPath) => ({ name: 'v', mountPath }));
 const fromField = { name: 'LD_PRELOAD', valueFrom: { fieldRef: { fieldPath: 'metadata.name' } } };
@@ -55,6 +58,11 @@ describe('a pod that cannot be injected [D6, F24]', () => {
       /limits \(101M in total\) are too/,
     ],
     ['a byte too little', { containers: [limits('ephemeral-storage', '249999999')] }, /ephemeral-storage limits/],
+    ['an init container with little room', starting(app({}), disk('100M')), /limits \(100M in total\) are too/],
+    ['a sidecar with little room', starting(app({}), disk('100M', sidecar)), /limits \(100M in total\) are too/],
+    ['little room in each phase', starting(disk('240M'), disk('230M')), /limits \(240M in total\) are too/],
+    ['a late sidecar', starting(app({}), disk('200M'), disk('100M', sidecar)), /limits \(200M in total\) are too/],
+    ['a limit of nothing', starting(app({}), disk('0')), /limits \(0M in total\) are too/],
     ['too little of a processor', { containers: [limits('cpu', '10m')] }, /cpu limit \(10m\) is too low.* needs 25m/],
   ])('has %s, as the reason says', (_what, spec, reason) => {
     expect(inject({ spec } as PodTemplate, settings).refused).toMatch(reason);
@@ -66,6 +74,12 @@ describe('a pod that cannot be injected [D6, F24]', () => {
     ['a mount in its place, with two slashes', mounted('/opt//lumigo', { emptyDir: {} })],
     ['a mount in its place, with a slash at the end', mounted('/opt/lumigo/', { emptyDir: {} })],
     ['just enough of the disk', { containers: [limits('ephemeral-storage', '250M')] }],
+    ['enough room in an init container', starting(disk('100M'), disk('250M'))],
+    ['enough room with its sidecar', starting(disk('100M'), disk('150M', sidecar))],
+    [
+      'enough room in an init container with the sidecar before',
+      starting(disk('99M'), disk('100M', sidecar), disk('150M')),
+    ],
     ['just enough of a processor', { containers: [limits('cpu', '25m')] }],
     ['another container with enough of a processor', { containers: [limits('cpu', '10m'), other] }],
   ])('is not one with %s, which stays after the removal', (_what, spec) => {

@@ -74,12 +74,21 @@ export function reasonToRefuse(
   return reasonOfStorage(spec) ?? reasonOfCpu(spec);
 }
 
-/** The kubelet compares the pod with the sum of its limits, so one container with a limit is enough for an eviction. */
-function reasonOfStorage({ containers }: PodSpec): string | undefined {
-  const limits = containers.flatMap(({ resources }) => parseQuantity(resources?.limits?.['ephemeral-storage']) ?? []);
-  const sum = limits.reduce((total, limit) => total + limit, 0);
-  if (limits.length === 0 || sum >= NEEDED_STORAGE) return undefined;
-  return `the pod's ephemeral-storage limits (${Math.round(sum / 1e6)}M in total) are too low for the injector's files, which need 250M`;
+/** The kubelet compares the whole pod with its limit, so one container with a limit is enough for an eviction. */
+function reasonOfStorage({ containers, initContainers = [] }: PodSpec): string | undefined {
+  const getLimit = ({ resources }: Container) => parseQuantity(resources?.limits?.['ephemeral-storage']);
+  if ([...containers, ...initContainers].every((each) => getLimit(each) === undefined)) return undefined;
+  let sidecars = 0;
+  let largest = 0;
+  for (const container of initContainers) {
+    const limit = getLimit(container) ?? 0;
+    largest = Math.max(largest, sidecars + limit);
+    if (container['restartPolicy'] === 'Always') sidecars += limit;
+  }
+  const running = containers.reduce((total, each) => total + (getLimit(each) ?? 0), sidecars);
+  const limit = Math.max(largest, running);
+  if (limit >= NEEDED_STORAGE) return undefined;
+  return `the pod's ephemeral-storage limits (${Math.round(limit / 1e6)}M in total) are too low for the injector's files, which need 250M`;
 }
 
 /** The init container's limit is at most the largest limit of the pod (init-resources.ts). */

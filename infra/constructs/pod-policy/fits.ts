@@ -3,7 +3,7 @@ import { needs } from '../../../runtime/injection/eligibility.ts';
 import { NEEDED_CPU, NEEDED_STORAGE } from '../../../runtime/injection/refusal.ts';
 import { MAX_ANNOTATION_BYTES } from '../../../runtime/injection/validity.ts';
 import { all, any, entryOr, fieldOr, text, texts, type Cel } from '../cel.ts';
-import { storageLimits } from './resources.ts';
+import { storageVariables } from './resources.ts';
 import type { Expressions } from '../admission.ts';
 
 const isMet = ({ label, values }: (typeof needs)[number]): Cel => {
@@ -35,8 +35,8 @@ export const fitVariables: Expressions = {
     `${fieldOr('variables.pod', 'os.name', "''")} != 'windows'`,
     `variables.nodeTerms.exists(term, ${all(...needs.map(isMet))})`,
   ),
-  storageLimits,
-  hasRoom: any('variables.storageLimits.size() == 0', `variables.storageLimits.sum() >= double(${NEEDED_STORAGE})`),
+  ...storageVariables,
+  hasRoom: any('!variables.limitsStorage', `variables.storageLimits.max() >= double(${NEEDED_STORAGE})`),
   hasTime: any("variables.cpuLimit == ''", `quantity(variables.cpuLimit).asApproximateFloat() >= ${NEEDED_CPU}`),
   // Kubernetes refuses a pod with more bytes of annotations.
   hasRoomForRecord: `${getBytes('variables.annotations')} + bytes(variables.record).size() + ${ADDED_BYTES} <= ${MAX_ANNOTATION_BYTES}`,

@@ -1,6 +1,6 @@
 import { largestRequests } from '../../../runtime/injection/init-resources.ts';
 import { parseQuantity } from '../../../runtime/injection/quantity.ts';
-import { text, type Cel } from '../cel.ts';
+import { fieldOr, text, type Cel } from '../cel.ts';
 import { Maybe } from './json.ts';
 import type { Expressions } from '../admission.ts';
 
@@ -48,4 +48,12 @@ const list = (name: string): Readonly<Record<string, Maybe>> =>
 
 export const initResources = { requests: list('InitRequest'), limits: list('InitLimit') };
 
-export const storageLimits: Cel = `variables.containers.map(container, string(${ofContainer('container', 'limits', 'ephemeral-storage')}.orValue(''))).filter(limit, limit != '').map(limit, ${amount('limit')})`;
+const storage = (container: Cel): Cel => ofContainer(container, 'limits', 'ephemeral-storage');
+const room = (container: Cel): Cel => amount(`string(${storage(container)}.orValue('0'))`);
+
+/** As in `reasonOfStorage`: the limits of each init container with the sidecars before it, and of the running pod. */
+export const storageVariables: Expressions = {
+  limitsStorage: `(variables.containers + variables.initContainers).exists(container, ${storage('container')}.hasValue())`,
+  sidecarStorage: `variables.initContainers.map(init, ${fieldOr('init', 'restartPolicy', "''")} == 'Always' ? ${room('init')} : 0.0)`,
+  storageLimits: `variables.initContainers.transformList(index, init, ${room('init')} + variables.sidecarStorage.transformList(place, limit, place < index, limit).sum()) + [variables.containers.map(container, ${room('container')}).sum() + variables.sidecarStorage.sum()]`,
+};

@@ -130,7 +130,7 @@ const share = (resource: string, small: string, large: string) =>
 
 const storage = fc.oneof(
   { weight: 12, arbitrary: share('ephemeral-storage', '300M', '2Gi') },
-  { weight: 1, arbitrary: share('ephemeral-storage', '50Mi', '100M') },
+  { weight: 2, arbitrary: share('ephemeral-storage', '50Mi', '150M') },
 );
 
 const anyResources = fc
