@@ -16,6 +16,7 @@ import {
 } from '../../runtime/contract.ts';
 import { decide } from '../../runtime/injection/decide.ts';
 import { inject } from '../../runtime/injection/inject.ts';
+import { join } from '../../runtime/injection/joined-list.ts';
 import { remove, uninstrument } from '../../runtime/injection/remove.ts';
 import type { InjectorSettings } from '../../runtime/injection/types.ts';
 import { toTemplate, withTemplate } from '../../runtime/injection/workload.ts';
@@ -92,6 +93,12 @@ const setMetadata =
     metadata: { ...metadata, [field]: { ...metadata[field], [key]: value } },
     spec,
   });
+
+/** The manager's pods have entries of their own. Another validation is about their removal. */
+const addSafeVolume = (template: PodTemplate): PodTemplate => {
+  const list = join(template.metadata?.annotations?.[annotations.safeToEvict], injector.volume, ',');
+  return setMetadata('annotations', annotations.safeToEvict, list)(template);
+};
 
 interface Attack {
   readonly injector?: object;
@@ -242,7 +249,7 @@ describe('the guard', () => {
     ['a setting of tracers', setVariable(SETTING)],
     ['an annotation', setMetadata('annotations', `${lumigo.group}/x`, 'y')],
     ['a record, which could be removed', setMetadata('annotations', annotations.injection, '{}')],
-    ['an entry for the autoscaler', setMetadata('annotations', annotations.safeToEvict, injector.volume)],
+    ['an entry for the autoscaler', addSafeVolume],
     ['a label', setMetadata('labels', labels.autoTrace, 'true')],
   ])('refuses %s in the pod template of the updater, the manager, or kube-system', async (_what, change) => {
     const { installation, testCluster, manager } = guarded;
