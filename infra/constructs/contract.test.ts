@@ -14,6 +14,7 @@ import { permissions } from '../../runtime/access/permissions.ts';
 import { synthesize } from '../operator.ts';
 import { checkRules } from './updater-rules.ts';
 import type { Manifest } from './manifest.ts';
+import { LOAD_MS, STOP_MS } from '../../runtime/telemetry-proxy/reloader.ts';
 import { assumedConfig } from '../../runtime/installation/assumed.ts';
 import { parseSettings } from '../settings/settings.ts';
 import { operatorVersion } from '../settings/version.ts';
@@ -103,6 +104,12 @@ it("the probes ask a port of their own container, the manager's its health port 
   const live = { path: paths.live, port: 'health' };
   expect([manager.startupProbe.httpGet, manager.livenessProbe.httpGet]).toEqual([live, live]);
   expect(manager.readinessProbe.httpGet).toEqual({ path: paths.ready, port: 'health' });
+});
+
+it('the kubelet restarts no telemetry proxy while the manager waits for its reload', () => {
+  const { failureThreshold, periodSeconds } = telemetryProxy.livenessProbe;
+  // The first failure may follow at once.
+  expect((failureThreshold - 1) * periodSeconds * 1_000).toBeGreaterThan(STOP_MS + LOAD_MS);
 });
 
 describe('the webhooks', () => {

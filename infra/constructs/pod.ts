@@ -88,11 +88,11 @@ export const operatorContainer = (settings: Settings, delivery: Delivery): JsonO
 
 export const containerPort = (name: string, port: number) => ({ name, containerPort: port, protocol: 'TCP' });
 
-/** A container has one minute to start. It is out of service after 15 s without an answer, and restarted after one minute. */
-export function probes(port: string, live: string, ready: string) {
+/** A container has one minute to start. It is out of service after 15 s without an answer. By default it is restarted after 40 to 60 s. */
+export function probes(port: string, live: string, ready: string, failureThreshold = 3) {
   return {
     startupProbe: { httpGet: { path: live, port }, periodSeconds: 2, failureThreshold: 30 },
-    livenessProbe: { httpGet: { path: live, port }, periodSeconds: 20, timeoutSeconds: 5, failureThreshold: 3 },
+    livenessProbe: { httpGet: { path: live, port }, periodSeconds: 20, timeoutSeconds: 5, failureThreshold },
     readinessProbe: { httpGet: { path: ready, port }, periodSeconds: 5, timeoutSeconds: 3, failureThreshold: 3 },
   };
 }

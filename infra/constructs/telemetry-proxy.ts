@@ -67,7 +67,8 @@ export function telemetryProxyContainer(settings: Settings): JsonObject {
       containerPort('otlp-health', telemetryHealth),
       ...(settings.metrics.secure ? [] : [containerPort('otlp-metrics', telemetryMetrics)]),
     ],
-    ...probes('otlp-health', '/', '/'),
+    // A reload gives no answer for up to 65 s, for which five failures are enough (reloader.ts).
+    ...probes('otlp-health', '/', '/', 5),
     // The collector serves until each node knows that the pod is out of service, but ends before the manager, which supervises it.
     lifecycle: { preStop: { sleep: { seconds: drainSeconds - 1 } } },
     volumeMounts: [

@@ -24,8 +24,8 @@ interface ReloaderOptions {
 }
 
 /** A collector first stops its components, which wait for their requests. An attacker can open one that never ends. */
-const STOP_MS = 20_000;
-/** Then three pipelines, and that of log files, wait for pods one after the other. After a minute the kubelet ends the collector. */
+export const STOP_MS = 20_000;
+/** Then three pipelines, and that of log files, wait for pods one after the other. The liveness probe allows both times. */
 export const LOAD_MS = 45_000;
 /** Within this time a collector that is up has sent everything until the versions from before its reload. */
 const CATCH_UP_MS = 2_000;
