@@ -188,7 +188,8 @@ describe('a reload in a cluster with many pods', () => {
     proxy.interfere = ({ path }) => {
       if (!path.includes('/pods?') || !path.includes('spec.nodeName')) return undefined;
       lists += 1;
-      return { holdAnswer: () => sleep(8_000) };
+      // Each pipeline waits 10 s for this and its earlier lists. Three of them are longer than the former limit of 20 s.
+      return { holdAnswer: () => sleep(7_000) };
     };
     await toggle(another, true);
     await waitForReloads(reloads + 1, 120_000);
