@@ -81,7 +81,7 @@ export const permissions = {
       rule('', 'pods', 'list'),
     ),
     needed(
-      'to evict broken pods that a controller keeps after the injection was removed. Disruption budgets hold.',
+      'to evict the broken pod of a StatefulSet whose injection was removed. Disruption budgets hold.',
       'reconciler/running-pods',
       rule('', 'pods/eviction', 'create'),
     ),

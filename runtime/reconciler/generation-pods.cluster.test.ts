@@ -120,7 +120,7 @@ async function createPods(
   await store('pods', each, status !== undefined);
 }
 
-describe('the broken pods of a former injection', () => {
+describe('the broken pods of a StatefulSet', () => {
   let injected: Workload;
   beforeAll(async () => {
     injected = await create(statefulSet, await testCluster.namespace('broken'), 'db');
@@ -142,18 +142,6 @@ describe('the broken pods of a former injection', () => {
 
   it('are those that have the injection of its former template, and not that of Pod mode', async () => {
     expect(await brokenPods(uninstrument(injected), client)).toMatchObject([{ name: 'db-0' }]);
-  });
-
-  it.each([replicaSet, daemonSet])('are those of a $kind as well, without pods of another owner', async (kind) => {
-    const workload = await create(kind, injected.metadata.namespace ?? '', kind.plural);
-    await createPods(workload, 1);
-    await createPods(workload, 1, { owner: { kind: kind.kind, name: `another-${kind.plural}`, uid: 'another' } });
-    const conditions = [{ type: 'Ready', status: 'True' }];
-    await createPods(workload, 1, {
-      owner: { ...toOwner(workload), name: `ready-${kind.plural}` },
-      status: { conditions },
-    });
-    expect(await brokenPods(uninstrument(workload), client)).toMatchObject([{ name: `${kind.plural}-0` }]);
   });
 
   it('are none below a partition, where the controller would make the same pod again', async () => {

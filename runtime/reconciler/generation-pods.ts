@@ -38,7 +38,7 @@ async function findPods(of: Workload, client: Client, selector: string, isFound:
   return found.slice(0, MAX_PODS);
 }
 
-/** Lists the pods, not ready, of a former injection, which their controller keeps. Pod mode records no image. */
+/** Lists the pods, not ready, of a StatefulSet's former injection, for which it waits without end. Pod mode records no image. */
 export async function brokenPods(workload: Workload, client: Client): Promise<Pick<Metadata, 'name' | 'uid'>[]> {
   if (hasInjection(workload)) return [];
   const isOwn = (pod: Pod) => isLookedAt(pod, workload.metadata.uid ?? '');

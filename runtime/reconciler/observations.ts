@@ -6,7 +6,7 @@ import { parseInjectionStatus, type InjectionStatus } from '../injection/injecti
 import { fingerprint } from '../injection/fingerprint.ts';
 import type { Metadata, Workload } from '../api/objects.ts';
 import { toTemplate } from '../injection/workload.ts';
-import { getCompletion, isOnDelete } from '../rollout/completion.ts';
+import { getCompletion } from '../rollout/completion.ts';
 import { findInjector } from '../injection/init-container.ts';
 import { getOriginalState } from '../injection/original-state.ts';
 import type { Evidence } from '../rollout/evidence.ts';
@@ -32,9 +32,8 @@ export function classifyWorkload(workload: Workload, { injector, image }: Omit<C
   return { completion, template: fingerprint(template), isCurrent, isLocal, risk, injector };
 }
 
-/** The controller of a StatefulSet waits for broken pods without end. The others keep pods of a former template. */
-export const mayHang = (workload: Workload): boolean =>
-  ['StatefulSet', 'ReplicaSet'].includes(workload.kind) || isOnDelete(workload);
+/** The controller of a StatefulSet waits for broken pods without end. */
+export const mayHang = ({ kind }: Workload): boolean => kind === 'StatefulSet';
 
 /** Another writer may remove the label or the annotation alone. */
 const hasTrace = (metadata: Metadata) => (getInjectionStatus(metadata) ?? ourLabel(metadata)) !== undefined;

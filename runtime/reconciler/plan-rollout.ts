@@ -56,7 +56,7 @@ const steps: Readonly<Record<Action | 'inject', Pick<WorkloadChange, 'reason' | 
   'look-at-pods': { reason: 'its status is read' },
   inject: { reason: 'it is next in the queue', task: 'inject' },
   revert: { reason: 'its pods fail with the injection', task: 'revert' },
-  evict: { reason: 'its controller keeps a broken pod', task: 'evict' },
+  evict: { reason: 'its controller waits for a broken pod', task: 'evict' },
 };
 
 export function planRollout(way: OnTheWay, observed: WorkloadsInput, now: Now): RolloutPlan {

@@ -4,7 +4,7 @@ import { eventually } from '../../sandbox/testing/eventually.ts';
 import { startOperator, type OperatorBench } from '../../sandbox/testing/operator.ts';
 import type { Outcome } from '../../sandbox/testing/pod-outcomes.ts';
 import { RolloutStages, type RolloutStage } from '../../sandbox/testing/rollout-stage.ts';
-import { pods, workloadKinds } from '../contract.ts';
+import { workloadKinds } from '../contract.ts';
 
 let operator: OperatorBench;
 const stages = new RolloutStages();
@@ -18,7 +18,7 @@ beforeAll(async () => {
 afterEach(() => stages.end());
 afterAll(() => operator?.stop());
 
-const { replicaSet, statefulSet } = workloadKinds;
+const { statefulSet } = workloadKinds;
 
 const WORKLOADS = 40;
 const MAX_REQUESTS = 4;
@@ -109,23 +109,5 @@ describe('the reconciler', () => {
     await operator.cluster.client.delete({ ...budget, namespace });
     await waitForRecovery(stage);
     expect(new Set(evictions(namespace).map(([name]) => name))).toEqual(new Set(['db-2']));
-  });
-
-  it('evicts the broken pods of a reverted ReplicaSet, whose controller would keep them', async () => {
-    const stage = await stages.make(operator, 'set', { web: { kind: replicaSet, spec: { replicas: 2 } } });
-    const { kubelet, namespace, testCluster } = stage;
-    const areClean = () => {
-      const seen = kubelet.seen('web').map(({ injector, ordered }) => [injector, ordered]);
-      expect(seen).toEqual([1, 2].map(() => [undefined, 'ready']));
-    };
-    await eventually(areClean);
-    stage.become('no-injector-image', 'web');
-    await stage.activate();
-    await stage.waitForInstrumented('web');
-    for (const { metadata } of await kubelet.pods())
-      await testCluster.client.delete({ ...pods, namespace, name: metadata.name });
-    await stage.waitForReverted('web', 'InjectorImage');
-    await eventually(areClean, { timeoutMs: 40_000 });
-    expect(evictions(namespace).map(([, code]) => code)).toEqual([201, 201]);
   });
 });

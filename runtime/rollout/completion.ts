@@ -26,7 +26,7 @@ export type Completion =
 
 type PodCounts = NonNullable<ReturnType<typeof findPodCounts>>;
 
-export const isOnDelete = (of: Workload) => mapAt(mapAt(of, 'spec'), 'updateStrategy')['type'] === 'OnDelete';
+const isOnDelete = (spec: JsonMap): boolean => mapAt(spec, 'updateStrategy')['type'] === 'OnDelete';
 
 /** Only a StatefulSet has a partition. */
 export const getPartition = (spec: JsonMap): number =>
@@ -57,7 +57,7 @@ export function findPodCounts(workload: Workload) {
   const spec = mapAt(workload, 'spec');
   const status = mapAt(workload, 'status');
   const found = form === 'nodes' ? countOnNodes(status) : countReplicas(spec, status);
-  return { ...found, replaced: isOnDelete(workload) ? 0 : Math.max(0, found.wanted - getPartition(spec)) };
+  return { ...found, replaced: isOnDelete(spec) ? 0 : Math.max(0, found.wanted - getPartition(spec)) };
 }
 
 /** Judges an object by its own status. A status of an older generation does not count. */
@@ -91,10 +91,10 @@ const isStrategyWaiting = (found: PodCounts, phase: unknown, status: JsonMap): b
   (getAvailable(found) >= found.updated || 'prePromotionAnalysisRunStatus' in mapAt(status, 'blueGreen'));
 
 type NoPods = Extract<Completion, { kind: 'no-pods' }>;
-function toCounts(of: Workload, spec: JsonMap, status: JsonMap, isSeen: boolean): PodCounts | NoPods {
-  const found = findPodCounts(of);
+function toCounts(workload: Workload, spec: JsonMap, status: JsonMap, isSeen: boolean): PodCounts | NoPods {
+  const found = findPodCounts(workload);
   // Only its status has the number of a DaemonSet's pods. Before its controller has seen it, it has none.
-  const isUncounted = of.kind === 'DaemonSet' && !isSeen && 'observedGeneration' in status && !isOnDelete(of);
+  const isUncounted = workload.kind === 'DaemonSet' && !isSeen && 'observedGeneration' in status && !isOnDelete(spec);
   if (found !== undefined && (found.replaced > 0 || isUncounted)) return found;
   // A DaemonSet that its controller has not seen is about to have pods.
   const wanted = found === undefined || !isSeen ? spec['replicas'] : found.wanted;

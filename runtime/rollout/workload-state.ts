@@ -31,7 +31,7 @@ export type WorkloadState =
   | ({ readonly kind: 'untested'; readonly first?: 'awaited' | 'late' | undefined } & Probation)
   /** `template`: the one that failed. */
   | ({ readonly kind: 'reverting'; readonly evidence: Evidence; readonly template: string } & Tried & Waking)
-  /** The injection is removed, and the controller may keep broken pods. `then`: the state after their evictions. */
+  /** The injection is removed, and the controller may wait for broken pods. `then`: the state after their evictions. */
   | ({ readonly kind: 'evicting'; readonly since: number; readonly then: WorkloadState } & Waking)
   /**
    * `isFound`: known only by its annotation, from an earlier leader or a tenant. `isKept`: a Job, which keeps the
@@ -98,7 +98,7 @@ export type Observation =
   | ({ readonly kind: 'status'; readonly unchangedSince: number } & Reading)
   | ({ readonly kind: 'pods' } & Look)
   | { readonly kind: 'kept' }
-  /** `mayHang`: its controller waits for broken pods without end, or replaces none. */
+  /** `mayHang`: its controller waits for broken pods without end. */
   | { readonly kind: 'removed'; readonly risk: Risk; readonly mayHang: boolean }
   | { readonly kind: 'evicted'; readonly isAnyLeft: boolean }
   | ({
