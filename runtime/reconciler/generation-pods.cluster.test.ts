@@ -7,6 +7,7 @@ import { startControlPlane, type ControlPlane } from '../../sandbox/control-plan
 import { runtimeConfig } from '../../infra/constructs/runtime-environment.ts';
 import { parseSettings } from '../../infra/settings/settings.ts';
 import { getLumigo } from '../../sandbox/lumigo.ts';
+import { instrumentedByOriginal } from '../../sandbox/original/injected.ts';
 import { etcdAt } from '../../sandbox/testing/etcd.ts';
 import { instrumented } from '../../sandbox/testing/injection.ts';
 import { podMode } from '../../sandbox/testing/pod-policy.ts';
@@ -193,6 +194,14 @@ describe('the pods that are looked at', () => {
     const job = await create(cronJob, namespace, 'weekly');
     await createPods(withMirror(job), 1, { owner: { kind: 'Job', name: 'weekly-29', uid: 'a Job' } });
     expect(await podsOfGeneration(job, client)).toMatchObject([{ name: 'weekly-29-0' }]);
+  });
+
+  it('are none for an adopted injection of the original, without a list', async () => {
+    const original = instrumentedByOriginal(createWorkload(cronJob, namespace, 'old') as unknown as Workload);
+    const job = await testCluster.create(original as unknown as Manifest);
+    await createPods(job as Workload, 1, { owner: { kind: 'Job', name: 'old-29', uid: 'a Job' } });
+    expect(await podsOfGeneration(job as Workload, client)).toEqual([]);
+    expect(pages).toBe(0);
   });
 
   it.each([

@@ -15,12 +15,14 @@ const MAX_PODS = 20;
 const MAX_STATUS = 65_536;
 
 export async function podsOfGeneration(workload: Workload, client: Client): Promise<LookedAtPod[]> {
+  const { labels: own, annotations: { [annotations.injection]: record } = {} } = toTemplate(workload)?.metadata ?? {};
+  // An adopted injection of the original has no record, and neither have its pods.
+  if (record === undefined) return [];
   if (getCompletion(workload).kind !== 'no-pods') {
     const identity = await getPodIdentity(workload, client);
     if (identity === undefined) return [];
     return findPods(workload, client, identity.labelSelector, (pod) => isLookedAt(pod, identity.owner));
   }
-  const { labels: own, annotations: { [annotations.injection]: record } = {} } = toTemplate(workload)?.metadata ?? {};
   // Another webhook may change the image of pods. The record is as in the template.
   const hasRecord = ({ metadata }: Pod) => metadata.annotations?.[annotations.injection] === record;
   const isOwn = (pod: Pod) => isLookedAt(pod) && hasRecord(pod) && isPodOf(workload, pod.metadata);
