@@ -125,10 +125,17 @@ const evidence: Evidence = { cause: 'InjectorImage', message: 'there is no image
 const reverted: WorkloadState = { kind: 'reverted', evidence, risk, attempt: 1, wakeAt: Infinity };
 
 const record = { at: 'now', cause: 'Crash', attempt: 1, key: '0'.repeat(16), evidence: '' } as const;
+const noted = { ...made(), metadata: withRevert(made().metadata, record) };
 it.each([
-  ['a removal that is no revert forgets the failure, because the next `Lumigo` decides anew', made(), undefined],
-  ['a revert is remembered', { ...made(), metadata: withRevert(made().metadata, record) }, 'reverted'],
-])('%s', async (_title, workload, expected) => {
+  [
+    'a removal that is no revert forgets the failure, because the next `Lumigo` decides anew',
+    'deleting',
+    made(),
+    undefined,
+  ],
+  ['a revert is remembered', 'reverted', noted, 'reverted'],
+  ['a revert is remembered if another webhook strips its record', 'reverted', made(), 'reverted'],
+] as const)('%s', async (_title, cause, workload, expected) => {
   const { store, judge } = judging();
   const shown = store.upsert(deployment, { ...injected.metadata, uid: 'u', resourceVersion: '1' })?.workload;
   const known =
@@ -138,7 +145,7 @@ it.each([
     kind: 'remove',
     tried: 'remove',
     code: 'removed',
-    cause: 'deleting',
+    cause,
     message: '',
     workload,
   } as const;

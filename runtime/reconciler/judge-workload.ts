@@ -35,8 +35,9 @@ export class WorkloadJudge {
   private async take(before: ObservedWorkload, result: Read): Promise<void> {
     const { workload } = result;
     if (result.kind === 'written' && result.change === 'removed') {
-      // A removal for another cause overtakes a revert. Without a record, the workload is not reverted.
-      const kind = findRevert(workload.metadata) === undefined ? 'clean' : 'removed';
+      const { decision } = result;
+      // A removal for another cause overtakes a revert. Another webhook may strip the record of a revert.
+      const kind = decision.kind === 'remove' && decision.cause === 'reverted' ? 'removed' : 'clean';
       this.rollouts.see(before, { kind, risk: getRisk(workload), mayHang: mayHang(workload) });
     }
     if (this.isShown(before, result)) await this.judge(before, result);
