@@ -25,6 +25,7 @@ const reverting: WorkloadState = {
 const reverted = [named('a', revertedFor("container 'app': boom"))] as RolloutSummary['reverted'];
 const job = { ...named('j', revertedFor('boom')), kind: workloadKinds.job } as RolloutSummary['reverted'][number];
 const cronJob = { ...job, name: 'c', kind: workloadKinds.cronJob };
+const failing = { ...cronJob, state: reverting } as RolloutSummary['reverted'][number];
 const paused: WorkloadState = { kind: 'blocked', reason: 'Paused', risk, attempt: 0, wakeAt: 0 };
 const blocked = [named('b', paused)] as RolloutSummary['blocked'];
 const ten = Array.from({ length: 10 }, () => blocked).flat();
@@ -77,6 +78,11 @@ describe('the condition RolledOut', () => {
   it('says nothing about what does not exist', () => {
     const condition = rolloutCondition({ ...noRollout, blocked }, undefined, true);
     expect(condition?.message).toBe('The operator waits because Deployment/b is paused');
+  });
+
+  it('advises no deletion of Jobs while their CronJob starts further ones with the injection', () => {
+    const condition = rolloutCondition({ ...noRollout, reverted: [failing] }, undefined, true);
+    expect(condition?.message).toBe('CronJob/c is not reverted yet (Crash): boom');
   });
 
   it('names no command that alone retries nothing', () => {

@@ -77,9 +77,11 @@ const runsOlder = (each: ObservedWorkload) => `${getName(each)} has an older inj
 function toSentence(reverted: RolloutSummary['reverted'][number]): string {
   const { kind, state } = reverted;
   const { cause, message } = state.evidence;
-  const [failed, advice] = kind.mutable
-    ? [state.kind === 'reverting' ? 'is not reverted yet' : 'was reverted', kind.kind === 'CronJob' ? RUNS : '']
-    : ['fails with the injection', `. A Job cannot be changed. To run it without, create it again with ${OPT_OUT}`];
+  const [failed, advice] = !kind.mutable
+    ? ['fails with the injection', `. A Job cannot be changed. To run it without, create it again with ${OPT_OUT}`]
+    : state.kind === 'reverting'
+      ? ['is not reverted yet', '']
+      : ['was reverted', kind.kind === 'CronJob' ? RUNS : ''];
   return `${getName(reverted)} ${failed} (${cause}): ${shown(message)}${advice}`;
 }
 
