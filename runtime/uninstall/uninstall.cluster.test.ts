@@ -280,6 +280,7 @@ describe('uninstall with a manager', () => {
     await testCluster.waitForInstrumented(deployment, alone, 'app');
     const before = await testCluster.toTemplate(deployment, kept, 'app');
     for (const name of ['running', 'finished']) await testCluster.create(createWorkload(job, gone, name));
+    expect(await testCluster.isInstrumented(job, gone, 'finished')).toBe(true);
     const conditions = ['FailureTarget', 'Failed'].map((type) => ({ type, status: 'True' }));
     const finished = { startTime: '2026-06-01T10:00:00Z', conditions };
     await testCluster.setStatus({ ...job, namespace: gone, name: 'finished' }, finished);
