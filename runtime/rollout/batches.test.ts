@@ -30,6 +30,11 @@ describe('the risk of a workload', () => {
     ['maxUnavailable of all, as a number [F73]', of(deployment, { replicas: 2, strategy: rolling(2) }), 3],
     ['maxUnavailable of all, in percent [F73]', of(deployment, { replicas: 2, strategy: rolling('100%') }), 3],
     ['a canary Rollout', of(rollout, { replicas: 2, strategy: { canary: { maxUnavailable: 1 } } }), 0],
+    [
+      'a canary with a value of another form',
+      of(rollout, { replicas: 2, strategy: { canary: { maxUnavailable: { toString: null } } } }),
+      0,
+    ],
     ['a canary that ends all', of(rollout, { replicas: 2, strategy: { canary: { maxUnavailable: '100%' } } }), 3],
     ['no replicas', of(deployment, { replicas: 0 }), 4],
     ['OnDelete', of(statefulSet, { replicas: 3, updateStrategy: { type: 'OnDelete' } }), 4],

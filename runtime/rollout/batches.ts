@@ -29,7 +29,7 @@ function endsAll(spec: ReturnType<typeof mapAt>, pods: number, isRoundedUp: bool
   if (strategy['type'] === 'Recreate') return true;
   const { maxUnavailable } = { ...mapAt(strategy, 'rollingUpdate'), ...mapAt(strategy, 'canary') };
   if (typeof maxUnavailable === 'number') return maxUnavailable >= pods;
-  const percent = Number.parseInt(String(maxUnavailable), 10);
+  const percent = typeof maxUnavailable === 'string' ? Number.parseInt(maxUnavailable, 10) : Number.NaN;
   return isRoundedUp ? Math.ceil((percent * pods) / 100) >= pods : percent >= 100;
 }
 
