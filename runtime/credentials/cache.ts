@@ -2,11 +2,10 @@ import type { Logger } from 'pino';
 import { backoffMs } from '../async/retrying.ts';
 import { Debounce } from '../async/debounce.ts';
 import { Topic } from '../async/topic.ts';
-import { orUndefined } from '../json/values.ts';
 import { describeError } from '../wording/errors.ts';
 import { AnswerTooLargeError, askedWaitMs, isForbidden, isNotFound } from '../kubernetes/http/errors.ts';
 import { credentialIn, credentialWithout, nowhere } from './credential.ts';
-import type { Credential, ReadSecret, SecretContent, TokenSource } from './credential.ts';
+import type { Credential, ReadSecret, TokenSource } from './credential.ts';
 import { afterReading, planReading, REPLACEMENT_MS } from './plan-reading.ts';
 import { WantedSecret } from './wanted-secret.ts';
 
@@ -84,7 +83,7 @@ export class CredentialCache {
     // News that arrives during the read counts.
     secret.reportedAt = undefined;
     const { of, error, isMissing } = await this.options.readSecret(namespace, name).then(
-      (content) => ({ of: getIn(content), error: undefined, isMissing: false }),
+      (content) => ({ of: (source: TokenSource) => credentialIn(content, source), error: undefined, isMissing: false }),
       (error: unknown) => ({ of: getWithout(error), error, isMissing: isNotFound(error) }),
     );
     this.reading.delete(secret);
@@ -124,9 +123,6 @@ export class CredentialCache {
 const toKey = ({ namespace, name }: Pick<TokenSource, 'namespace' | 'name'>): string => `${namespace}/${name}`;
 const isUnreadable = ({ readAt, failures, forbiddenSince }: WantedSecret): boolean =>
   readAt === undefined && failures >= TRIES && forbiddenSince === Infinity;
-/** An error here would end the process, and tenants write the Secret. */
-const getIn = (content: SecretContent) => (source: TokenSource) =>
-  orUndefined(() => credentialIn(content, source)) ?? credentialWithout('its data have another form', source);
 const getWithout = (error: unknown) => (source: TokenSource) => credentialWithout(error, source);
 
 /** The API server never looks for the other names, so such a Secret would seem unreadable. */

@@ -33,7 +33,7 @@ export function getInstallationSource(config: CommandConfig): TokenSource {
 }
 
 /** Values are base64, by key. */
-export interface SecretContent {
+interface SecretContent {
   readonly data: Readonly<Record<string, string>>;
   readonly version: string;
 }
@@ -60,17 +60,19 @@ export const nowhere: Credential = failed(
   'The field spec.lumigoToken.secretRef must name a Secret in this namespace (name) and a key in it (key)',
 );
 
-/** Each problem has its own reason. No message has any part of the value. A tenant may name a key that objects inherit. */
+/** Each problem has its own reason. No message has any part of the value. Never throws: tenants write the Secret and name the key. */
 export function credentialIn({ data, version }: SecretContent, place: TokenSource): Credential {
   const { key } = place;
   const where = toWhere(place);
-  const encoded = Object.hasOwn(data, key) ? data[key] : undefined;
+  // A key such as `constructor` is inherited.
+  const encoded: unknown = Object.hasOwn(data, key) ? data[key] : undefined;
   const refused = (reason: Problem['reason'], message: string): Credential => ({ ...failed(reason, message), version });
   if (encoded === undefined)
     return refused(
       'SecretKeyNotFound',
       `${where} has no key '${key}'; add your Lumigo token under this key, or name another key in spec.lumigoToken.secretRef.key`,
     );
+  if (typeof encoded !== 'string') return credentialWithout('its data have another form', place);
   const token = Buffer.from(encoded, 'base64').toString('utf8');
   if (isToken(token)) return { token, version };
   const isPadded = isToken(token.trim());
