@@ -9,6 +9,7 @@ import { getInjectionStatus } from '../injection/injection-status.ts';
 import { asItOptedIn, keep } from '../injection/standing.ts';
 import type { Workload } from '../api/objects.ts';
 import { guarded, type Client, readAndChange } from '../kubernetes/http/client.ts';
+import type { ListOptions } from '../kubernetes/http/pages.ts';
 import { patchAndDisown } from '../kubernetes/resources/managed-fields.ts';
 import { abridged } from '../wording/abridged.ts';
 import { describeError } from '../wording/errors.ts';
@@ -66,21 +67,23 @@ export const isAnyInstrumented = async (client: Client): Promise<boolean> =>
 /** Returns the Jobs that start pods with the injection, because a Job cannot change. */
 export async function listInjectedJobs(client: Client, signal: AbortSignal): Promise<readonly string[]> {
   const found: string[] = [];
-  for await (const { items } of client.pages(workloadKinds.job, { limit: PAGE_SIZE, signal }))
-    for (const item of items) {
-      const job = { ...item, apiVersion: workloadKinds.job.apiVersion, kind: workloadKinds.job.kind };
-      const { namespace, name, deletionTimestamp } = job.metadata;
-      if (deletionTimestamp === undefined && hasInjection(job) && !isFinished(job)) found.push(`${namespace}/${name}`);
-    }
+  for await (const job of workloadsOf(client, workloadKinds.job, { limit: PAGE_SIZE, signal })) {
+    const { namespace, name, deletionTimestamp } = job.metadata;
+    if (deletionTimestamp === undefined && hasInjection(job) && !isFinished(job)) found.push(`${namespace}/${name}`);
+  }
   return found;
 }
 
 async function* instrumentedWorkloads(client: Client, signal?: AbortSignal) {
   for (const [kind, options] of lists)
-    for await (const { items } of client.pages(kind, { ...options, signal }))
-      yield* items
-        .map((item) => ({ kind, workload: { ...item, apiVersion: kind.apiVersion, kind: kind.kind } }))
-        .filter(({ workload }) => isToClean(workload));
+    for await (const workload of workloadsOf(client, kind, { ...options, signal }))
+      if (isToClean(workload)) yield { kind, workload };
+}
+
+/** The items of a list lack their kind. */
+async function* workloadsOf(client: Client, kind: WorkloadKind, options: ListOptions) {
+  for await (const { items } of client.pages(kind, options))
+    yield* items.map((item) => ({ ...item, apiVersion: kind.apiVersion, kind: kind.kind }));
 }
 
 /** A team or a GitOps tool may have removed the label. Most objects have the hash: the ReplicaSets of Deployments. */
