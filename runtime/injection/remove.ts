@@ -94,8 +94,8 @@ function removeMount(container: Container, own?: VolumeMount): Container {
   if (users === undefined && !mounts.some(isOurs)) return container;
   // A three-way merge writes the user's mount over the injector's, or adds it again if its path has a slash at the end.
   // Compares the keys first, because a forged record of thousands would be copied for each of hundreds of containers.
-  const isOwn = own && covers(users, own) && equal(users, { ...injectorMount, ...own });
-  const left = users === undefined || isOwn === true ? own : users;
+  const isOwn = own !== undefined && covers(users, own) && equal(users, { ...injectorMount, ...own });
+  const left = users === undefined || isOwn ? own : users;
   const volumeMounts = mounts.flatMap((mount) => {
     if (mount === users) return left ?? [];
     if (!isOurs(mount)) return mount;
