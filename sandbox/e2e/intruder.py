@@ -1,8 +1,8 @@
 """An attacker in the telemetry proxy's place: the same pod, the same user, no capabilities.
 
 `doors`: tries to read and to trace the manager and the telemetry proxy.
-`signals HEALTH_PORT USUAL_PORTS FIRST STEP`: sends the manager every STEP-th of the 64 signals. Reports for each whether the manager
-ends, and which other sockets the pod listens on.
+`signals HEALTH_PORT USUAL_PORTS`: sends the manager each signal that it has a handler for. The kernel answers the others, so they run
+no code of the manager. Reports for each whether the manager ends, and which other sockets the pod listens on.
 """
 import ctypes, errno, json, os, signal, subprocess, sys, time, urllib.request
 
@@ -80,6 +80,12 @@ def wait_for(condition):
     return result
 
 
+def handled_by(pid):
+    """The signals for which a process has a handler."""
+    fields = dict(line.split(':', 1) for line in text(f'/proc/{pid}/status').splitlines())
+    return {number for number in range(1, 65) if int(fields['SigCgt'], 16) >> (number - 1) & 1}
+
+
 def send(number, port, usual):
     pid = wait_for(lambda: is_ready(port) and pid_of(MANAGER))
     os.kill(pid, number)
@@ -102,7 +108,9 @@ if sys.argv[1] == 'doors':
     found = {'user': os.getuid(), 'listening': sockets, 'traced': traced}
     print(json.dumps({**found, 'manager': files(manager), 'proxy': files(proxy)}))
 else:
-    health, first, step = (int(sys.argv[index]) for index in (2, 4, 5))
-    usual = set(map(int, sys.argv[3].split(',')))
-    print(json.dumps([send(number, health, usual) for number in range(first, 65, step)]))
+    health, usual = int(sys.argv[2]), set(map(int, sys.argv[3].split(',')))
+    handled = handled_by(wait_for(lambda: is_ready(health) and pid_of(MANAGER)))
+    # Node.js handles SIGUSR1 unless a flag disables it. SIGKILL shows that signals arrive.
+    numbers = sorted(handled | {signal.SIGUSR1, signal.SIGKILL})
+    print(json.dumps([send(number, health, usual) for number in numbers]))
 time.sleep(1e6)
