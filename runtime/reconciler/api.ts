@@ -6,7 +6,7 @@ import { AnswerTooLargeError, undefinedIfNotFound } from '../kubernetes/http/err
 import { readMetadata } from '../kubernetes/resources/finalizers.ts';
 import { patchAndDisown } from '../kubernetes/resources/managed-fields.ts';
 import { isOurs, lumigoRef } from '../lumigo/lumigo-store.ts';
-import { brokenPods, podsOfGeneration } from './generation-pods.ts';
+import { brokenPods, lookAt } from './generation-pods.ts';
 import type { ObservedWorkload } from './observed.ts';
 
 export type ReconcilerApi = ReturnType<typeof createReconcilerApi>;
@@ -43,7 +43,7 @@ export function createReconcilerApi(client: Client) {
     readWorkload: async (workload: ObservedWorkload): Promise<Workload> =>
       asWorkload(await client.get(workloadRef(workload)), workload.kind),
 
-    podsOfGeneration: (workload: Workload) => podsOfGeneration(workload, client),
+    lookAt: (workload: Workload) => lookAt(workload, client),
 
     brokenPods: (workload: Workload) => brokenPods(workload, client),
 

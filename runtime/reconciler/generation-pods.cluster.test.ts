@@ -24,7 +24,7 @@ import type { Manifest } from '../kubernetes/resources/objects.ts';
 import { LumigoStore } from '../lumigo/lumigo-store.ts';
 import { PodCounts, type PodsSeen } from '../pod-mode/pod-counts.ts';
 import { createReconcilerApi } from './api.ts';
-import { brokenPods, podsOfGeneration } from './generation-pods.ts';
+import { brokenPods, lookAt, podsOfGeneration } from './generation-pods.ts';
 
 let cluster: ControlPlane;
 let testCluster: TestCluster;
@@ -214,6 +214,37 @@ describe('the pods that are looked at', () => {
     await createPods(own, 2);
     expect((await podsOfGeneration(own, client)).map(({ name }) => name)).toEqual(names);
     expect(pages).toBe(read);
+  });
+});
+
+describe('a look at a CronJob without pods', () => {
+  const { job } = workloadKinds;
+  const startTime = '2026-11-30T03:00:00Z';
+  let namespace: string;
+  let own: Workload;
+  beforeAll(async () => {
+    namespace = await testCluster.namespace('refused');
+    own = await create(cronJob, namespace, 'nightly');
+    const former = createWorkload(job, namespace, 'former');
+    for (const each of [
+      former,
+      { ...former, metadata: { namespace, name: 'new' }, spec: { template: toTemplate(own) } },
+    ]) {
+      await testCluster.create(each);
+      await testCluster.setStatus({ ...job, namespace, name: each.metadata.name }, { startTime });
+    }
+  });
+
+  it.each([
+    ['finds that the API server refuses those of its newest Job', ['former', 'new'], 'PodsRefused'],
+    ['finds nothing if that Job has a former pod template', ['new', 'former'], undefined],
+    ['finds nothing if that Job no longer exists', ['new', 'deleted'], undefined],
+    ['finds nothing if none runs', [], undefined],
+  ])('%s', async (_title, names, cause) => {
+    const active = names.map((name) => ({ kind: 'Job', namespace, name }));
+    await testCluster.setStatus({ ...cronJob, namespace, name: 'nightly' }, { active });
+    const { evidence } = await lookAt(await testCluster.get(cronJob, namespace, 'nightly'), client);
+    expect(evidence?.cause).toBe(cause);
   });
 });
 

@@ -1,4 +1,4 @@
-import { annotations, injector, pods } from '../contract.ts';
+import { annotations, injector, pods, workloadKinds } from '../contract.ts';
 import type { Container, Metadata, PodSpec, Workload } from '../api/objects.ts';
 import { mapAt, numberAt } from '../json/values.ts';
 import { getOriginalState } from '../injection/original-state.ts';
@@ -7,12 +7,31 @@ import { toTemplate } from '../injection/workload.ts';
 import type { Client } from '../kubernetes/http/client.ts';
 import { isOwnedBy, isPodOf, getPodIdentity, getSelector, lookLimits } from '../kubernetes/resources/pod-identity.ts';
 import { getCompletion, getPartition } from '../rollout/completion.ts';
-import type { LookedAtPod, PodStatus } from '../rollout/evidence.ts';
+import { look, type Look, type LookedAtPod, type PodStatus } from '../rollout/evidence.ts';
 
 /** If none of them is available, more pods show nothing else. */
 const MAX_PODS = 20;
 /** Characters of JSON, of which a usual pod has 3,000. An image has a name of any length, and a status repeats it. */
 const MAX_STATUS = 65_536;
+
+export async function lookAt(workload: Workload, client: Client): Promise<Look> {
+  const found = await podsOfGeneration(workload, client);
+  return look(found, found.length === 0 ? await newestJob(workload, client) : undefined);
+}
+
+/** A CronJob's status names its running Jobs. One of a former pod template shows nothing about the present one. */
+async function newestJob(workload: Workload, client: Client): Promise<Workload | undefined> {
+  if (workload.kind === 'Job') return workload;
+  const active = mapAt(workload, 'status')['active'] as readonly { readonly name?: string }[] | undefined;
+  const name = active?.at(-1)?.name;
+  const record = getRecord(workload);
+  if (name === undefined || record === undefined) return undefined;
+  const { namespace } = workload.metadata;
+  const job = (await client.find({ ...workloadKinds.job, namespace, name })) as Workload | undefined;
+  return getRecord(job) === record ? job : undefined;
+}
+
+const getRecord = (found?: Workload) => found && toTemplate(found)?.metadata?.annotations?.[annotations.injection];
 
 export async function podsOfGeneration(workload: Workload, client: Client): Promise<LookedAtPod[]> {
   const { labels: own, annotations: { [annotations.injection]: record } = {} } = toTemplate(workload)?.metadata ?? {};

@@ -4,7 +4,7 @@ import { workloadKinds } from '../contract.ts';
 import type { Workload } from '../api/objects.ts';
 import { none } from '../injection/decision.ts';
 import { decideRevert } from '../injection/decide-revert.ts';
-import type { LookedAtPod, PodStatus } from '../rollout/evidence.ts';
+import { look, type Look, type PodStatus } from '../rollout/evidence.ts';
 import type { ChangeResult } from './facts.ts';
 import { noTally } from '../rollout/injector-health.ts';
 import { WorkloadJudge } from './judge-workload.ts';
@@ -29,6 +29,8 @@ const ran = withInjector({ terminated: { exitCode: 0 } });
 class Bench {
   /** Undefined: its controller has not made any yet. */
   pods: PodStatus | undefined = pending;
+  /** The status of each Job. */
+  status: object | undefined;
   looks = 0;
   private readonly store = new WorkloadStore();
   private readonly rollouts: Rollouts;
@@ -44,13 +46,13 @@ class Bench {
       rolloutLargestBatch: 50,
       injectorImage: 'autotrace:2',
     };
-    const podsOfGeneration = (): Promise<LookedAtPod[]> => {
+    const lookAt = (seen: Workload): Promise<Look> => {
       this.looks += 1;
       const pod = { name: 'p', isReady: false, injected: new Set(['app']) };
-      return Promise.resolve(this.pods === undefined ? [] : [{ ...pod, status: this.pods }]);
+      return Promise.resolve(this.pods === undefined ? look([], seen) : look([{ ...pod, status: this.pods }]));
     };
     const term = {
-      api: { podsOfGeneration },
+      api: { lookAt },
       store: this.store,
       config,
       signal: new AbortController().signal,
@@ -116,7 +118,7 @@ class Bench {
 
   private toWorkload(name: string): Workload {
     const { metadata, ...rest } = instrumented(made({}, job), { now: this.created.get(name) ?? '' });
-    return { ...rest, metadata: { ...metadata, name, uid: name, resourceVersion: '1' } };
+    return { ...rest, status: this.status, metadata: { ...metadata, name, uid: name, resourceVersion: '1' } };
   }
 }
 
@@ -171,6 +173,21 @@ describe('an injected Job', () => {
     for (let passed = 0; passed < 60; passed += 10) await bench.after(10 * SECOND);
     expect(await bench.work()).toBe('failing');
     expect(bench.state('a')).toMatchObject({ kind: 'reverted', evidence: { cause: 'InjectorImage' } });
+  });
+
+  it('is reverted at the deadline if the API server refuses its pods, and a second one halts', async () => {
+    const bench = new Bench();
+    bench.pods = undefined;
+    bench.status = { startTime: '2026-06-01T00:00:00Z', ready: 0 };
+    await bench.work();
+    for (let passed = 0; passed < 300; passed += 10) expect(await bench.after(10 * SECOND)).toBe('unverified');
+    await bench.after(10 * SECOND);
+    expect(bench.state('a')).toMatchObject({ kind: 'reverted', isKept: true, evidence: { cause: 'PodsRefused' } });
+    bench.create('b');
+    for (let passed = 0; passed < 330; passed += 10) await bench.after(10 * SECOND);
+    expect(await bench.work()).toBe('failing');
+    const message = expect.stringContaining('Job/b');
+    expect(bench.state('b')).toMatchObject({ kind: 'reverted', evidence: { cause: 'PodsRefused', message } });
   });
 
   it('is the only first one of those that are created together', async () => {

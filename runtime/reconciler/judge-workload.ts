@@ -3,7 +3,6 @@ import { injectionStatusText, isSameChange } from '../injection/injection-status
 import { findRevert } from '../injection/revert.ts';
 import type { Workload } from '../api/objects.ts';
 import { undefinedIfNotFound } from '../kubernetes/http/errors.ts';
-import { look } from '../rollout/evidence.ts';
 import { isJudged } from '../rollout/judge.ts';
 import { getRisk } from '../rollout/batches.ts';
 import { idle } from '../rollout/workload-state.ts';
@@ -82,10 +81,10 @@ export class WorkloadJudge {
     const observation = observe(seen, known, this.rollouts.installed(before), Date.now());
     store.update(before, { judged: injectionStatusText(seen.metadata) });
     if (this.rollouts.see(before, observation) !== 'look-at-pods') return;
-    const pods = await api.podsOfGeneration(seen).catch((error: unknown) => {
+    const found = await api.lookAt(seen).catch((error: unknown) => {
       logger.debug({ kind: seen.kind, namespace, name, problem: describeError(error) }, 'cannot list the pods');
     });
-    if (pods !== undefined && !signal.aborted) this.rollouts.see(before, { kind: 'pods', ...look(pods) });
+    if (found !== undefined && !signal.aborted) this.rollouts.see(before, { kind: 'pods', ...found });
   }
 
   async evict(known: ObservedWorkload): Promise<ChangeResult | undefined> {

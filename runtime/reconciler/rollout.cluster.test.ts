@@ -255,6 +255,19 @@ describe('a rollout', () => {
     expect([await isInjected('a'), await isInjected('b')]).toEqual([true, false]);
   });
 
+  it('reports a Job whose pods the API server refuses because of the minimum of a LimitRange', async () => {
+    const stage = await stages.make(operator, 'refused', {});
+    const { namespace, testCluster } = stage;
+    const spec = { limits: [{ type: 'Container', min: { cpu: '200m' } }] };
+    await testCluster.create({ apiVersion: 'v1', kind: 'LimitRange', metadata: { namespace, name: 'least' }, spec });
+    await stage.activate();
+    await testCluster.waitForWebhook(namespace);
+    const containers = [{ name: 'app', image: 'app:1', resources: { requests: { cpu: '500m' } } }];
+    await testCluster.create(createWorkload(job, namespace, 'a', { pod: { containers } }));
+    await stage.waitForCondition({ reason: 'Reverted' });
+    expect((await stage.rolledOut())?.message).toContain('Job/a fails with the injection (PodsRefused)');
+  });
+
   it('reverts what is not available in time, which leaves no trace when the Lumigo is deleted', async () => {
     const stage = await stages.make(operator, 'slow', deployments('a', 'b'));
     const { metadata: before } = await stage.read('a');

@@ -116,6 +116,14 @@ const toProgress = (found: PodCounts, isSeen: boolean) => ({
   isReplacing: !isSeen || found.updated < found.replaced || found.running > found.wanted,
 });
 
+/** A started Job counts each pod that the API server accepts. A condition says that it is suspended or ended. */
+export function isWithoutPods(job: Workload): boolean {
+  const status = mapAt(job, 'status');
+  const isCounted = ['active', 'succeeded', 'failed', 'terminating'].some((count) => numberAt(status, count) > 0);
+  const isOver = findCondition(status, { status: 'True' }) !== undefined || mapAt(job, 'spec')['parallelism'] === 0;
+  return 'startTime' in status && !isCounted && !isOver;
+}
+
 function findRefusal(status: JsonMap): string | undefined {
   const failure = findCondition(status, { type: 'ReplicaFailure', status: 'True' });
   return failure && String(failure['message'] ?? '');

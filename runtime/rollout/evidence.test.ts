@@ -140,13 +140,35 @@ describe('a check of the pods of a generation', () => {
     const runs = pod({ status: { containerStatuses: [running] } });
     const one = pod({ status: { containerStatuses: [running, crashing('app')] } });
     const seen = [look([runs, runs]), look([runs, crashes]), look([one])];
-    expect(seen.map(({ evidence }) => evidence?.runs)).toEqual([true, undefined, undefined]);
+    expect(seen.map(({ evidence }) => evidence?.mayEnd)).toEqual([true, undefined, undefined]);
   });
 
   it('knows if each injector that failed runs again [F64]', () => {
     const runs = pod({ status: injector({ state: { running: {} }, ...ended(137) }) });
     const seen = [look([runs, runs]), look([runs, killed]), look([killed, runs])];
-    const evidence = { cause: 'InjectorFailed', runs: undefined };
-    expect(seen.map((each) => each.evidence)).toMatchObject([{ ...evidence, runs: true }, evidence, evidence]);
+    const evidence = { cause: 'InjectorFailed', mayEnd: undefined };
+    expect(seen.map((each) => each.evidence)).toMatchObject([{ ...evidence, mayEnd: true }, evidence, evidence]);
+  });
+});
+
+describe('a Job without pods', () => {
+  const started = { startTime: '2026-06-01T00:00:00Z', ready: 0 };
+  const suspended = { conditions: [{ type: 'Suspended', status: 'True' }] };
+  const resumed = { conditions: [{ type: 'Suspended', status: 'False' }] };
+  it.each<[title: string, status: object, spec: object, cause: string | undefined]>([
+    ['is evidence once it has started', started, {}, 'PodsRefused'],
+    ['is evidence after it was suspended', { ...started, ...resumed }, {}, 'PodsRefused'],
+    ['is none before', {}, {}, undefined],
+    ['is none while it is suspended', { ...started, ...suspended }, {}, undefined],
+    ['is none if it wants none', started, { parallelism: 0 }, undefined],
+    ['is none if a pod runs', { ...started, active: 1 }, {}, undefined],
+    ['is none if a pod succeeded', { ...started, succeeded: 1 }, {}, undefined],
+    ['is none if a pod failed', { ...started, failed: 1 }, {}, undefined],
+    ['is none if a pod is being deleted', { ...started, terminating: 1 }, {}, undefined],
+    ['is none at its end', { ...started, conditions: [{ type: 'Failed', status: 'True' }] }, {}, undefined],
+  ])('%s', (_title, status, spec, cause) => {
+    const job = { apiVersion: 'batch/v1', kind: 'Job', metadata: { name: 'nightly' }, spec, status };
+    const evidence = cause && expect.objectContaining({ cause, mayEnd: true });
+    expect(look([], job)).toEqual({ evidence, ran: false, isAny: false });
   });
 });

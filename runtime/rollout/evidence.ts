@@ -1,8 +1,9 @@
 import type * as api from '@kubernetes/client-node';
 import { injector } from '../contract.ts';
 import { withoutTokens } from '../wording/token.ts';
-import type { DeepPartial } from '../api/objects.ts';
+import type { DeepPartial, Workload } from '../api/objects.ts';
 import { printable } from '../wording/printable.ts';
+import { isWithoutPods } from './completion.ts';
 
 export interface LookedAtPod {
   readonly name: string;
@@ -23,8 +24,8 @@ export const causes = ['InjectorImage', 'InjectorFailed', 'Crash', 'PodsRefused'
 export interface Evidence {
   readonly cause: (typeof causes)[number];
   readonly message: string;
-  /** The container runs again after its last exit, so it may have recovered. */
-  readonly runs?: true | undefined;
+  /** The container runs again after its last exit, or the API server may accept the next pod. */
+  readonly mayEnd?: true | undefined;
 }
 
 export type PodStatus = DeepPartial<api.V1PodStatus>;
@@ -52,11 +53,18 @@ const WORDS = 400;
 /** Returns a foreign text for people: without tokens, without terminal control characters, and shortened. */
 export const shown = (text: string): string => printable(withoutTokens(text).slice(0, 2 * WORDS));
 
-/** One healthy or silent pod clears the injection, because a slow node, registry or Secret can explain the others. */
-export function look(pods: readonly LookedAtPod[]): Look {
-  return { evidence: evidenceAmong(pods), ran: pods.some(isPastInjector), isAny: pods.length > 0 };
+/** @param job the one that should have these pods, if it has none */
+export function look(pods: readonly LookedAtPod[], job?: Workload): Look {
+  const evidence = evidenceAmong(pods) ?? (job && evidenceIn(job));
+  return { evidence, ran: pods.some(isPastInjector), isAny: pods.length > 0 };
 }
 
+function evidenceIn(job: Workload): Evidence | undefined {
+  const message = `the API server refuses its pods: see the events of Job/${job.metadata.name}`;
+  return isWithoutPods(job) ? { cause: 'PodsRefused', message, mayEnd: true } : undefined;
+}
+
+/** One healthy or silent pod clears the injection, because a slow node, registry or Secret can explain the others. */
 function evidenceAmong(pods: readonly LookedAtPod[]): Evidence | undefined {
   if (pods.some(({ isReady, status }) => isReady || status.phase === 'Succeeded')) return undefined;
   const found = pods.map(findEvidence);
@@ -65,7 +73,7 @@ function evidenceAmong(pods: readonly LookedAtPod[]): Evidence | undefined {
 }
 
 const downFirst = (found: readonly (Evidence | undefined)[]): Evidence | undefined =>
-  found.find((each) => each !== undefined && each.runs !== true) ?? found.find((each) => each !== undefined);
+  found.find((each) => each !== undefined && each.mayEnd !== true) ?? found.find((each) => each !== undefined);
 
 const isPastInjector = ({ status: { initContainerStatuses = [] } }: LookedAtPod): boolean =>
   initContainerStatuses.some(({ name, state }) => name === injector.container && state?.terminated?.exitCode === 0);
@@ -93,7 +101,7 @@ const againstProgram = (status: ContainerStatus): Evidence | undefined =>
 const toEvidence = (cause: Evidence['cause'], status: ContainerStatus): Evidence => ({
   cause,
   message: inWords(status),
-  runs: status.state?.running && true,
+  mayEnd: status.state?.running && true,
 });
 
 /** A container that waits for its restart has exited once more than its restart count. */

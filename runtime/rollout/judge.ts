@@ -153,8 +153,8 @@ export function judgeEvidence(state: OnProbation, seen: Look, now: number, setti
   if (evidence === undefined) return { state: cleared(state, seen, now) };
   if (look === undefined || look.evidence.cause !== evidence.cause)
     return { state: { ...state, look: { evidence, at: now }, wakeAt: now + lookMs } };
-  // A container that runs again may have recovered, so it has until the deadline.
-  const [from, afterMs] = evidence.runs === true ? [now, deadlineMs] : [look.at, lookMs];
+  // The cause may be over: the container runs again, or the next pod is accepted. So it has until the deadline.
+  const [from, afterMs] = evidence.mayEnd === true ? [now, deadlineMs] : [look.at, lookMs];
   return now - look.at >= afterMs ? revert(state, evidence, now) : { state: { ...state, wakeAt: from + lookMs } };
 }
 

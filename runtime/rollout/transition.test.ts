@@ -12,7 +12,7 @@ const minute = 60_000;
 const OVERDUE_MS = 2 * minute;
 const hour = 3_600_000;
 const crash: Evidence = { cause: 'Crash', message: 'it crashed' };
-const runs: Evidence = { ...crash, runs: true };
+const runs: Evidence = { ...crash, mayEnd: true };
 const noImage: Evidence = { cause: 'InjectorImage', message: 'there is no image' };
 
 const progressing = (available: number, more: Partial<Completion & { kind: 'progressing' }> = {}): Completion => ({
