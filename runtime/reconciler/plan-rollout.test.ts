@@ -109,6 +109,8 @@ const cases: readonly [string, There, readonly string[], More?][] = [
   ['after one revert the next may try', { a: reverted, b: queued }, ['b is next']],
   ['after two none may', { a: reverted, b: reverted, c: queued }, []],
   ['after a failure of the injector none may', { a: injectorFailed, b: queued }, []],
+  ['unless it runs in another one', { a: injectorFailed, b: queued, v: verified }, ['b is next']],
+  ['or ran there lately', { a: injectorFailed, b: queued }, ['b is next'], { hasRun: true }],
   ['none may while the cluster fails', { a: queued }, [], { injector: 'failing' }],
   [
     'a revert is tried again in its time, which ends the halt',
@@ -123,7 +125,11 @@ const cases: readonly [string, There, readonly string[], More?][] = [
     { v: { ...late, freed: 'retry' }, a: retry, b: retry, c: retry },
     ['a is next', 'b is next'],
   ],
-  ['but not during a halt', { v: { ...late, freed: 'retry' }, a: retry, b: retry, c: injectorFailed }, ['a is next']],
+  [
+    'but not during a halt',
+    { v: { ...late, freed: 'retry' }, a: retry, b: retry, c: injectorFailed, d: injectorFailed },
+    ['a is next'],
+  ],
   ['nor long after it', { v: { ...verified, freed: 'retry' }, a: retry, b: retry }, ['a is next']],
   ['none while another one rolls', { a: retry, b: rolling, c: injectorFailed }, []],
   [

@@ -35,7 +35,7 @@ const { deployment, job } = workloadKinds;
 const deployments = (...names: readonly string[]) => Object.fromEntries(names.map((name) => [name, {}]));
 
 describe('a rollout', () => {
-  it('goes on in batches as pods become available, by risk, and halts if an update fails [F73]', async () => {
+  it('goes on in batches as pods become available, by risk, and halts if an update fails twice [F73]', async () => {
     const stage = await stages.make(operator, 'batches', {
       // All of its pods end before one starts, so it is the last.
       '0': { spec: { strategy: { type: 'Recreate' } } },
@@ -61,14 +61,15 @@ describe('a rollout', () => {
     await stage.waitForInstrumented('0', 'a', 'b', 'c');
     stage.become('ready', '0');
     await stage.waitForCondition({ status: 'True', reason: 'Complete' });
-    const former = await stage.read('b');
-    stage.become('no-injector-image', 'a');
+    const former = await stage.read('c');
+    stage.become('no-injector-image', 'a', 'b');
     await stage.testCluster.changeLumigo(stage.namespace, { spec: { logging: { enabled: true } } });
     await stage.waitForReverted('a', 'InjectorImage');
+    await stage.waitForReverted('b', 'InjectorImage');
     await stage.waitForCondition({ reason: 'Halted' });
     expect((await stage.read('a'))['spec']).toEqual(before['spec']);
-    await stage.stays('0', 'b', 'c');
-    expect((await stage.read('b'))['spec']).toEqual(former['spec']);
+    await stage.stays('0', 'c');
+    expect((await stage.read('c'))['spec']).toEqual(former['spec']);
   });
 
   it('reverts exactly what cannot start, halts with a reason, and continues on request [F58]', async () => {
@@ -92,6 +93,17 @@ describe('a rollout', () => {
     await stage.waitForInstrumented('a');
     expect(await stage.getRevert('a')).toBeUndefined();
     await eventually(async () => expect(await operator.metric('lumigo_operator_rollout_halted')).toBe(0));
+  });
+
+  it('continues if the injector fails in one workload after it ran in another one', async () => {
+    // The batch after `a` is `b` and `c`.
+    const stage = await stages.make(operator, 'other-pool', deployments('a', 'b', 'c', 'd'));
+    stage.become('ready', 'a', 'c', 'd');
+    stage.become('no-injector-image', 'b');
+    await stage.activate();
+    await stage.waitForReverted('b', 'InjectorImage');
+    await stage.waitForInstrumented('a', 'c', 'd');
+    await stage.waitForCondition({ reason: 'Reverted' });
   });
 
   it('continues after the operator is killed, and judges injections before a further change', async () => {

@@ -16,6 +16,13 @@ describe('the health of an injector', () => {
     ['stays verified after one revert', { ...runs, reverted: 1 }, 'verified'],
     ['is failing after two reverts that stand', { ...runs, reverted: 2 }, 'failing'],
     ['is failing at once where the injector itself fails', { ...calm, reverted: 1, injectorFailed: 1 }, 'failing'],
+    [
+      'is verified if it fails in one workload and runs in others',
+      { ...runs, reverted: 1, injectorFailed: 1 },
+      'verified',
+    ],
+    ['is verified also if it ran there lately', { ...calm, ran: 1, reverted: 1, injectorFailed: 1 }, 'verified'],
+    ['is failing if it fails in two workloads', { ...runs, reverted: 2, injectorFailed: 2 }, 'failing'],
   ] as const)('%s in a namespace', (_title, tally, expected) => expect(healthIn(tally)).toBe(expected));
 
   it.each([
@@ -44,6 +51,7 @@ describe('a namespace', () => {
       'unknown',
       expect.stringContaining('the injector itself'),
     ],
+    ['goes on if it runs in others', { ...runs, reverted: 1, injectorFailed: 1 }, 'verified', undefined],
     ['halts with the cluster', calm, 'failing', 'workloads of several namespaces were reverted'],
   ] as const)('%s', (_title, own, cluster, expected) => expect(findHalt(own, cluster)).toEqual(expected));
 });

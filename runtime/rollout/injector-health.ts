@@ -28,10 +28,11 @@ export const noTally = {
 const NAMESPACE_REVERTS = 2;
 const CLUSTER_NAMESPACES = 3;
 
-/** Returns the experience in one namespace. A failure of the injector itself counts at once. */
+/** Returns the experience in one namespace. One failure of the injector is enough, unless it runs in another workload. */
 export function healthIn({ verified, ran, trying, reverted, injectorFailed }: NamespaceTally): InjectorHealth {
-  if (injectorFailed > 0 || reverted >= NAMESPACE_REVERTS) return 'failing';
+  if (reverted >= NAMESPACE_REVERTS) return 'failing';
   if (verified + ran > 0) return 'verified';
+  if (injectorFailed > 0) return 'failing';
   return trying > 0 ? 'unknown' : 'untried';
 }
 
@@ -59,7 +60,8 @@ export function healthFor(own: NamespaceTally, cluster: InjectorHealth): Injecto
 
 /** Returns why a namespace is halted. A halt ends when a reverted workload is due for another attempt. */
 export function findHalt(own: NamespaceTally, cluster: InjectorHealth): string | undefined {
-  if (own.injectorFailed > 0) return 'the injector itself fails, so no other workload can run with it';
+  if (healthIn({ ...own, reverted: 0 }) === 'failing')
+    return 'the injector itself fails, so no other workload can run with it';
   if (own.reverted >= NAMESPACE_REVERTS) return `${own.reverted} workloads of the namespace were reverted`;
   return cluster === 'failing' ? 'workloads of several namespaces were reverted' : undefined;
 }

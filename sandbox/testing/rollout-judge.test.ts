@@ -72,6 +72,10 @@ it.each<[string, readonly Look[], Readonly<Record<string, Partial<Known>>>?]>([
     ['b=injected/ready', 'a=injected b=injected/ready'],
   ],
   [
+    'a workload follows one whose injector failed, if it has run in another one',
+    [...times(6, 'a=injected/ready r=InjectorImage b=clean'), 'a=injected/ready r=InjectorImage b=injected'],
+  ],
+  [
     'a workload is tried again on request during a halt, and then another one whose injector failed',
     [
       'r=InjectorImage b=InjectorImage',

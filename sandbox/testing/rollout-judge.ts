@@ -65,8 +65,8 @@ export function getSeen(workload: Workload) {
   };
 }
 
-export const isHalted = (reverts: readonly (Revert | undefined)[]): boolean =>
-  reverts.length >= 2 || reverts.some((revert) => revert?.cause.startsWith('Injector') === true);
+export const isHalted = (reverts: readonly (Revert | undefined)[], hasRun = false): boolean =>
+  reverts.length >= 2 || (!hasRun && reverts.some((revert) => revert?.cause.startsWith('Injector') === true));
 
 /** Judges each next state by the known facts and the outcomes of the pods. Each sentence is a violation. */
 export class RolloutJudge {
@@ -185,7 +185,7 @@ export class RolloutJudge {
     if (this.stands(name, seen?.revert, reverted?.from)) this.violated(`${name} was reverted, and is injected again`);
     if (known.written.has(template)) return;
     const halts = this.frozen(now - OVERDUE_MS, 'from').filter((each) => each.name !== name);
-    if (isHalted(halts) && !this.isRequested(name, triedAt))
+    if (isHalted(halts, this.ran.size > 0) && !this.isRequested(name, triedAt))
       this.violated(`${name} is injected where ${halts.map((each) => each.name).join(' and ')} were reverted`);
     if (now - blockedSince(known) > OVERDUE_MS) this.violated(`${name} is injected, and is paused or fails`);
     this.batches(all);
