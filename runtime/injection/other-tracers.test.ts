@@ -32,6 +32,19 @@ describe('a container that another tracer instruments', () => {
     expect(decision.message).toContain(`${tracer} already instruments it`);
   });
 
+  it.each([
+    ['Datadog', 'NODE_OPTIONS', '--require dd-trace/init'],
+    ['Datadog', 'NODE_OPTIONS', '--import dd-trace/initialize.mjs'],
+    ['Datadog', 'JAVA_TOOL_OPTIONS', '-Xmx1g -javaagent:/app/dd-java-agent.jar'],
+    ['New Relic', 'NODE_OPTIONS', '-r newrelic'],
+    ['New Relic', 'JAVA_TOOL_OPTIONS', '-javaagent:/app/newrelic.jar'],
+    ['OpenTelemetry', 'NODE_OPTIONS', '--require @opentelemetry/auto-instrumentations-node/register'],
+    ['OpenTelemetry', 'JAVA_TOOL_OPTIONS', '-javaagent:/app/opentelemetry-javaagent.jar'],
+  ])('is skipped because of %s in %s: %s', (tracer, name, value) => {
+    const { code, message } = decided(workload({ env: [{ name, value }] }));
+    expect([code, message]).toEqual(['refused', expect.stringContaining(`${tracer} already instruments it`)]);
+  });
+
   it('is said to have one of these tracers', () => {
     const tracers = [...new Set(rows.map(([tracer]) => tracer))].toSorted();
     expect(tracers).toEqual(['Datadog', 'Dynatrace', 'New Relic', 'OpenTelemetry', 'dash0']);
@@ -60,6 +73,7 @@ describe('a container that another tracer instruments', () => {
 
   it.each([
     ['a plain NODE_OPTIONS', workload({ env: [{ name: 'NODE_OPTIONS', value: '--max-old-space-size=300' }] })],
+    ['the tracer of Lumigo', workload({ env: [{ name: 'NODE_OPTIONS', value: '-r @lumigo/opentelemetry' }] })],
     ['a mark in another variable', workload({ env: [{ name: 'NOTE', value: '/datadog-lib/' }] })],
     ['a request of false', workload({}, { annotations: { 'oneagent.dynatrace.com/inject': 'False' } })],
     ['a failed injection', workload({}, { labels: { 'dash0.com/instrumented': 'false' } })],

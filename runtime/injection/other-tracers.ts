@@ -13,11 +13,11 @@ const of = (tracer: Mark['tracer'], ...marks: readonly string[]): readonly Mark[
 /** The variables by which a runtime loads an agent. */
 export const loaders: readonly string[] = ['LD_PRELOAD', 'NODE_OPTIONS', 'PYTHONPATH', 'JAVA_TOOL_OPTIONS'];
 
-/** Parts of the values of `loaders`, which the injections of other tracers write into containers. */
+/** Parts of the values of `loaders`, which other tracers' injections write, or users by the documentation of a tracer. */
 export const agentPaths: readonly Mark[] = [
-  ...of('Datadog', '/datadog-lib/', '/opt/datadog-packages/datadog-apm-inject/'),
-  ...of('New Relic', '/newrelic-instrumentation'),
-  ...of('OpenTelemetry', '/otel-auto-instrumentation'),
+  ...of('Datadog', '/datadog-lib/', '/opt/datadog-packages/datadog-apm-inject/', 'dd-trace', 'dd-java-agent'),
+  ...of('New Relic', 'newrelic'),
+  ...of('OpenTelemetry', '/otel-auto-instrumentation', 'auto-instrumentations-node', 'opentelemetry-javaagent'),
   ...of('Dynatrace', 'liboneagentproc.so'),
   ...of('dash0', '/__dash0__/', '/__otel_auto_instrumentation/'),
 ];
