@@ -41,22 +41,22 @@ export function copiesFiles(template: PodTemplate): boolean {
 
 /**
  * Passes Pod Security `restricted` whatever the pod sets. OpenShift assigns user ids and a seccomp profile per
- * namespace, and refuses pods that pin others. A pod that pins its own is allowed to.
+ * namespace, and refuses pods that pin others. A pod or container that pins its own is allowed to.
  */
 function securityContext({ platform }: InjectorSettings, spec: PodSpec) {
   const isFree = platform === 'kubernetes';
-  const pinsRoot = spec.securityContext?.runAsUser === 0;
-  const pinsSeccomp = spec.containers.some(({ securityContext: own }) => own?.seccompProfile !== undefined);
+  const own = spec.containers.map((container) => container.securityContext);
+  const pinsSeccomp = own.some((each) => each?.seccompProfile !== undefined);
+  const pinned = own.find((each) => (each?.runAsUser ?? 0) > 0)?.runAsUser;
+  const { runAsUser: podUser, fsGroup } = spec.securityContext ?? {};
+  // 0 is root.
+  const runAsUser = isFree || podUser === 0 ? podUser || fsGroup || injector.fallbackUser : pinned;
   return {
     allowPrivilegeEscalation: false,
     capabilities: { drop: ['ALL'] },
     readOnlyRootFilesystem: true,
     runAsNonRoot: true,
-    ...(isFree || pinsRoot ? { runAsUser: userFor(spec) } : {}),
+    ...(runAsUser === undefined ? {} : { runAsUser }),
     ...(isFree || pinsSeccomp ? { seccompProfile: { type: 'RuntimeDefault' } } : {}),
   };
 }
-
-/** Neither may be 0, which is root. */
-const userFor = ({ securityContext }: PodSpec): number =>
-  securityContext?.runAsUser || securityContext?.fsGroup || injector.fallbackUser;

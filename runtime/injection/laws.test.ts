@@ -158,13 +158,17 @@ describe('the laws of injection', () => {
   });
 });
 
-/** OpenShift assigns a user and a seccomp profile, unless the pod itself sets them. */
+/** OpenShift assigns a user and a seccomp profile, unless the pod or a container sets its own. */
 function expectedContext({ spec }: PodTemplate, platform: 'kubernetes' | 'openshift') {
   const { runAsUser, fsGroup } = spec.securityContext ?? {};
   const user = [runAsUser, fsGroup, 1234].find((each) => each !== undefined && each > 0);
   const pinsProfile = spec.containers.some(({ securityContext }) => securityContext?.seccompProfile !== undefined);
   const isFree = platform === 'kubernetes';
-  return [isFree || runAsUser === 0 ? user : undefined, isFree || pinsProfile ? { type: 'RuntimeDefault' } : undefined];
+  const own = spec.containers.find(({ securityContext }) => (securityContext?.runAsUser ?? 0) > 0);
+  return [
+    isFree || runAsUser === 0 ? user : own?.securityContext?.runAsUser,
+    isFree || pinsProfile ? { type: 'RuntimeDefault' } : undefined,
+  ];
 }
 
 describe('the laws of whole workloads', () => {

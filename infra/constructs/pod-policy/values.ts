@@ -44,7 +44,7 @@ const environmentVariable = (row: InjectedVariable): Cel =>
     ? json({ name: row.name, value: new Expression(joined('variables.preloads[index]', row.joined, ':')) })
     : json({ name: row.name, ...row.write(recorded, '{container}') }, filled);
 
-/** On OpenShift, the security context sets no user, except in a pod that does so itself. */
+/** On OpenShift, the security context sets no user, except in a pod that does so itself, or a container of it. */
 function initContainerValue(): Cel {
   const { securityContext, ...fixed } = plainInitContainer();
   return json({
@@ -54,7 +54,7 @@ function initContainerValue(): Cel {
     resources: initResources,
     securityContext: {
       ...securityContext,
-      runAsUser: new Maybe('!variables.isOpenShift || variables.podUser == 0', 'variables.initUser'),
+      runAsUser: new Maybe('variables.initUsers.size() > 0', 'variables.initUsers[0]'),
       seccompProfile: new Maybe(
         '!variables.isOpenShift || variables.pinsSeccomp',
         json(securityContext?.seccompProfile),
@@ -87,9 +87,9 @@ export const valueVariables: Expressions = {
     .join(',\n')
     .replaceAll('\n', '\n  ')}\n])`,
   settings,
-  podUser: podUser('runAsUser'),
-  podGroup: podUser('fsGroup'),
-  initUser: `variables.podUser > 0 ? variables.podUser : variables.podGroup > 0 ? variables.podGroup : ${injector.fallbackUser}`,
+  podUsers: `[${podUser('runAsUser')}, ${podUser('fsGroup')}, dyn(${injector.fallbackUser})]`,
+  containerUsers: `variables.containers.map(container, ${fieldOr('container', 'securityContext.runAsUser', '0')})`,
+  initUsers: `(variables.isOpenShift && variables.podUsers[0] != 0 ? variables.containerUsers : variables.podUsers).filter(user, user > 0)`,
   pinsSeccomp:
     'variables.containers.exists(container, has(container.securityContext) && has(container.securityContext.seccompProfile))',
   initContainer: initContainerValue(),
