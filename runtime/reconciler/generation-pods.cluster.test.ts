@@ -9,7 +9,7 @@ import { parseSettings } from '../../infra/settings/settings.ts';
 import { getLumigo } from '../../sandbox/lumigo.ts';
 import { instrumentedByOriginal } from '../../sandbox/original/injected.ts';
 import { etcdAt } from '../../sandbox/testing/etcd.ts';
-import { instrumented } from '../../sandbox/testing/injection.ts';
+import { instrumented, withMetadata } from '../../sandbox/testing/injection.ts';
 import { podMode } from '../../sandbox/testing/pod-policy.ts';
 import { TestCluster } from '../../sandbox/testing/test-cluster.ts';
 import { createWorkload, getPod } from '../../sandbox/testing/workloads.ts';
@@ -194,6 +194,19 @@ describe('the pods that are looked at', () => {
     const job = await create(cronJob, namespace, 'weekly');
     await createPods(withMirror(job), 1, { owner: { kind: 'Job', name: 'weekly-29', uid: 'a Job' } });
     expect(await podsOfGeneration(job, client)).toMatchObject([{ name: 'weekly-29-0' }]);
+  });
+
+  it('show the failures of injected init containers also, but not twice those of the injector', async () => {
+    const named = { [annotations.injectContainers]: 'app,migrate' };
+    const initContainers = ['wait', 'migrate'].map((name) => ({ name, image: 'init:1' }));
+    const plain = createWorkload(cronJob, namespace, 'yearly', { pod: { initContainers } }) as unknown as Workload;
+    const job = await testCluster.create(
+      instrumented(withMetadata(plain, { annotations: named })) as unknown as Manifest,
+    );
+    const own = { ...job, apiVersion: cronJob.apiVersion, kind: cronJob.kind };
+    await createPods(own, 1, { owner: { kind: 'Job', name: 'yearly-29', uid: 'a Job' } });
+    const [pod] = await podsOfGeneration(own, client);
+    expect([...(pod?.injected ?? [])]).toEqual(['app', 'migrate']);
   });
 
   it('are none for an adopted injection of the original, without a list', async () => {

@@ -91,9 +91,10 @@ const isReady = ({ status }: Pod): boolean =>
   status?.conditions?.some(({ type, status: value }) => type === 'Ready' && value === 'True') === true;
 
 function lookedAt(pod: Pod) {
-  const { metadata, spec: { containers = [] } = {}, status = {} } = pod;
-  const isInjected = ({ volumeMounts = [] }: Container) => volumeMounts.some(({ name }) => name === injector.volume);
-  const injected = containers.filter(isInjected).map((each) => each.name);
+  const { metadata, spec: { containers = [], initContainers = [] } = {}, status = {} } = pod;
+  const isInjected = ({ name, volumeMounts = [] }: Container) =>
+    name !== injector.container && volumeMounts.some((mount) => mount.name === injector.volume);
+  const injected = [...containers, ...initContainers].filter(isInjected).map((each) => each.name);
   const isLarge = JSON.stringify([injected, status]).length > MAX_STATUS;
   const kept = isLarge ? { injected: new Set<string>(), status: {} } : { injected: new Set(injected), status };
   return { name: metadata.name ?? '', uid: metadata.uid ?? '', isReady: isReady(pod), ...kept };

@@ -11,13 +11,25 @@ const ended = (exitCode: number, more: object = {}) => ({ lastState: { terminate
 const pod = (more: Partial<LookedAtPod>): LookedAtPod => ({
   name: 'p',
   isReady: false,
-  injected: new Set(['app']),
+  injected: new Set(['app', 'migrate']),
   status: {},
   ...more,
 });
 const evidenceIn = (status: PodStatus) => look([pod({ status })]).evidence;
 
 const exited = { state: { terminated: { exitCode: 0 } } };
+const crashing = (name: string): ContainerStatus => ({
+  name,
+  restartCount: 2,
+  state: { waiting: { reason: 'CrashLoopBackOff' } },
+  lastState: { terminated: { exitCode: 1 } },
+});
+const migration = (more: Partial<ContainerStatus>): PodStatus => ({
+  initContainerStatuses: [
+    { name: 'lumigo-injector', ...exited },
+    { name: 'migrate', ...more },
+  ],
+});
 
 const cases: readonly [title: string, status: PodStatus, cause: string | undefined][] = [
   ['nothing yet', {}, undefined],
@@ -49,6 +61,13 @@ const cases: readonly [title: string, status: PodStatus, cause: string | undefin
     { initContainerStatuses: [{ name: 'wait-for-db', restartCount: 5, ...waiting('CrashLoopBackOff'), ...ended(1) }] },
     undefined,
   ],
+  ['an injected init container that ended twice', migration(crashing('migrate')), 'Crash'],
+  [
+    'an injected init container that succeeded at last',
+    migration({ restartCount: 2, ...exited, ...ended(1) }),
+    undefined,
+  ],
+  ['a program that succeeded at last', app({ restartCount: 2, ...exited, ...ended(1) }), undefined],
   ['a container that cannot be created', app(waiting('CreateContainerConfigError', 'no such key')), undefined],
 ];
 
@@ -86,13 +105,6 @@ describe('the evidence against an injection', () => {
   ])('counts restarts: %j', (restarts, message) => {
     expect(evidenceIn(injector({ ...restarts, ...ended(1) }))?.message).toBe(message);
   });
-});
-
-const crashing = (name: string): ContainerStatus => ({
-  name,
-  restartCount: 2,
-  state: { waiting: { reason: 'CrashLoopBackOff' } },
-  lastState: { terminated: { exitCode: 1 } },
 });
 
 const noImage = pod({ status: injector(waiting('ImagePullBackOff')) });

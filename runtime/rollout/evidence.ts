@@ -81,7 +81,7 @@ const isPastInjector = ({ status: { initContainerStatuses = [] } }: LookedAtPod)
 function findEvidence({ name, injected, status }: LookedAtPod): Evidence | undefined {
   const { initContainerStatuses = [], containerStatuses = [] } = status;
   const own = initContainerStatuses.find((each) => each.name === injector.container);
-  const programs = containerStatuses.filter((each) => injected.has(each.name ?? ''));
+  const programs = [...containerStatuses, ...initContainerStatuses].filter((each) => injected.has(each.name ?? ''));
   // A container that cannot start may wait for a user's Secret, and others of its pod for it.
   const isWaiting = programs.some(({ state }) => noStart.has(state?.waiting?.reason));
   const evidence = (own && againstInjector(own)) ?? (isWaiting ? undefined : downFirst(programs.map(againstProgram)));
@@ -89,10 +89,10 @@ function findEvidence({ name, injected, status }: LookedAtPod): Evidence | undef
 }
 
 function againstInjector(status: ContainerStatus): Evidence | undefined {
-  const { waiting, terminated } = status.state ?? {};
+  const { waiting } = status.state ?? {};
   if (noImage.has(waiting?.reason)) return toEvidence('InjectorImage', status);
   const isFailed = noStart.has(waiting?.reason) || findTermination(status) !== undefined;
-  return isFailed && terminated?.exitCode !== 0 ? toEvidence('InjectorFailed', status) : undefined;
+  return isFailed ? toEvidence('InjectorFailed', status) : undefined;
 }
 
 const againstProgram = (status: ContainerStatus): Evidence | undefined =>
@@ -108,8 +108,10 @@ const toEvidence = (cause: Evidence['cause'], status: ContainerStatus): Evidence
 const getTerminations = ({ restartCount = 0, state }: ContainerStatus): number =>
   restartCount + (state?.waiting?.reason === 'CrashLoopBackOff' || state?.terminated !== undefined ? 1 : 0);
 
+/** A container that ended without an error has recovered, whatever its earlier exits were. */
 function findTermination({ state, lastState }: ContainerStatus) {
-  return [state?.terminated, lastState?.terminated].find((end) => end !== undefined && end.exitCode !== 0);
+  const end = state?.terminated ?? lastState?.terminated;
+  return end?.exitCode === 0 ? undefined : end;
 }
 
 function inWords(status: ContainerStatus): string {
