@@ -63,6 +63,28 @@ describe('the containers that are injected', () => {
     expect(decision.message).toContain(`container 'app' is skipped: the annotation ${only} does not include it`);
   });
 
+  it.each([
+    ['their user excludes them', 'app,worker,istio-proxy'],
+    ['their user excludes them, apart from known sidecars', 'app,worker'],
+  ])('are none if %s, without an event', (_title, names) => {
+    const decision = decided(workload({ [not]: names }, {}));
+    expect(decision).toMatchObject({ kind: 'none', code: 'refused', tried: 'nothing' });
+    expect(decision.message).toContain(`container 'app' is skipped: the annotation ${not} excludes it`);
+  });
+
+  it('are none with an event if the user excludes one and the other has another tracer', () => {
+    const env = [{ name: 'NODE_OPTIONS', value: '--require /datadog-lib/index.js' }];
+    const traced = withContainers(workload({ [not]: 'app' }, {}), ({ name }) => (name === 'worker' ? { env } : {}));
+    expect(decided(traced)).toMatchObject({ kind: 'none', code: 'refused', tried: 'add' });
+  });
+
+  it('are removed with an event if their user excludes them later', () => {
+    const before = injected(workload({}, {}));
+    const { annotations: found } = before.metadata;
+    const after = withMetadata(before, { annotations: { ...found, [not]: 'app,worker' } });
+    expect(decided(after, {}, before)).toMatchObject({ kind: 'remove', cause: 'refused' });
+  });
+
   it('change with the annotation, and not with a newer list of known sidecars', () => {
     const before = injected(workload({}, {}), { sidecars: [] });
     expect(tracedIn(before)).toEqual(['app', 'worker', 'istio-proxy']);

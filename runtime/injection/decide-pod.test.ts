@@ -68,11 +68,15 @@ describe('a pod, in Pod mode,', () => {
     ['mirrors a file of its node', pod({ annotations: { [annotations.mirror]: 'x' } }), 'mirror-pod'],
     ['runs on Windows', pod({}, { os: { name: 'windows' } }), 'windows'],
     ['has a volume of that name', pod({}, { volumes: [{ name: contract.volume, emptyDir: {} }] }), 'refused'],
-    ['excludes its one container', pod({ annotations: { [annotations.excludeContainers]: 'app' } }), 'refused'],
     ['has no room for the record', pod({ annotations: { note: 'x'.repeat(256 * 1024 - 60) } }), 'refused'],
     ['is no pod', { apiVersion: 'v1', kind: 'ConfigMap', metadata: {} }, 'no-template'],
   ])('is skipped if it %s', (_what, given, code) => {
     expect(decided(given)).toMatchObject({ kind: 'none', code, tried: code === 'refused' ? 'add' : 'nothing' });
+  });
+
+  it('is skipped without an event if it excludes its one container', () => {
+    const excluded = pod({ annotations: { [annotations.excludeContainers]: 'app' } });
+    expect(decided(excluded)).toMatchObject({ kind: 'none', code: 'refused', tried: 'nothing' });
   });
 
   it('is injected in the containers that its annotations name, and not in known sidecars', () => {

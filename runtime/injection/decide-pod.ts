@@ -26,7 +26,8 @@ export function decidePod(pod: Workload, policy: NamespacePolicy, injector: Inje
 
 function injectInto(pod: Workload, template: PodTemplate, settings: InjectionSettings): Decision {
   const result = inject(template, settings);
-  if (result.refused !== undefined) return blocked('add', 'refused', pod, result.refused);
+  if (result.refused !== undefined)
+    return { ...none('refused', pod, result.refused), tried: result.isUnwanted ? 'nothing' : 'add' };
   const workload = withOwnLabel(pod, result.template);
   const problem = whyInvalid(workload);
   if (problem !== undefined) return blocked('add', 'refused', pod, problem);

@@ -171,7 +171,8 @@ function write(input: DecisionInput, template: PodTemplate, tracing: TracingSett
 function rewrite(input: DecisionInput, template: PodTemplate, tracing: TracingSettings, code: Code): Decision | string {
   const { workload } = input;
   const result = inject(template, { ...input.injector, ...tracing, choice: getChoice(workload.metadata) });
-  if (result.refused !== undefined) return result.refused;
+  if (result.refused !== undefined)
+    return result.isUnwanted && !isInjected(template) ? none('refused', workload, result.refused) : result.refused;
   const tried = getChangeKind(input, isInjected(template), result.template);
   const news = { change: changeFor[tried], skipped: result.skipped.join('; ') || undefined };
   const metadata = metadataWithStatus(input, labelValue(input.injector.version), tracing, news);

@@ -15,7 +15,7 @@ import { currentFormat, getTracerRows, getVariables, writtenVariable, type Injec
 
 type Injection =
   | { readonly template: PodTemplate; readonly skipped: readonly string[]; readonly refused?: undefined }
-  | { readonly refused: string };
+  | { readonly refused: string; readonly isUnwanted: boolean };
 
 /**
  * Adds the injector to a pod template, or says why it cannot be added. It removes an earlier injection first.
@@ -29,6 +29,7 @@ export function inject(template: PodTemplate, settings: InjectionSettings, forma
   const namedInits = getNamedInits(spec, choice);
   const candidates = [...spec.containers, ...namedInits];
   const sidecars = new Set(settings.sidecars);
+  // A user who excluded a container needs no event about it. A name that no container has may be an error.
   const unchosen = getReasons(spec, ({ name }) => whyNotChosen(name, choice, sidecars));
   const chosen = { ...spec, containers: candidates.filter((each) => !unchosen.has(each)) };
   const problems = new Map([
@@ -37,7 +38,8 @@ export function inject(template: PodTemplate, settings: InjectionSettings, forma
   ]);
   const reasons = new Map([...unchosen, ...problems]);
   const refused = reasonToRefuse(spec, reasons, candidates);
-  if (refused !== undefined) return { refused };
+  const isLeftOut = ({ name }: Container) => whyNotChosen(name, { exclude: choice.exclude }, sidecars) !== undefined;
+  if (refused !== undefined) return { refused, isUnwanted: candidates.every(isLeftOut) };
   const injectable = new Set(candidates.filter((each) => !reasons.has(each)));
   const { kept, containers, initContainers } = injectContainers(spec, injectable, settings, format);
   const { imagePullSecrets: own = [], volumes = [] } = spec;
@@ -79,7 +81,6 @@ export function inject(template: PodTemplate, settings: InjectionSettings, forma
     },
     spec: withoutEmpty(withAdditions, ['imagePullSecrets']),
   };
-  // A user who excluded a container needs no event about it.
   return { template: injected, skipped: [...problems.values()] };
 }
 
