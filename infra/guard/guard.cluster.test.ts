@@ -115,7 +115,7 @@ function forge({ metadata, spec }: PodTemplate, attack: Attack): PodTemplate {
     variable,
     volume,
     record,
-    recordText = (text) => JSON.stringify({ ...parseRecord(text), ...record }),
+    recordText = (text) => JSON.stringify({ ...(JSON.parse(text) as object), ...record }),
   } = attack;
   const isOurs = ({ name }: { readonly name: string }) => name === injector.volume;
   const text = recordText(metadata?.annotations?.[annotations.injection] ?? '');
@@ -135,10 +135,12 @@ function forge({ metadata, spec }: PodTemplate, attack: Attack): PodTemplate {
 }
 const withForged = (workload: Workload, attack: Attack) => withTemplate(workload, forge(clean(workload), attack));
 const keeping = (kept: object): Attack => ({ record: { kept: { app: kept } } });
-const parseRecord = (text: string) => JSON.parse(text) as object;
 
 const hardened = { allowPrivilegeEscalation: false, capabilities: { drop: ['ALL'] }, readOnlyRootFilesystem: true };
 const getSecret = (name: string, more: object = {}) => ({ valueFrom: { secretKeyRef: { name, key: 'k', ...more } } });
+
+const addField = (field: string) => (text: string) => text.replace(/(,"kept":.*)?\}$/, `,${field}}`);
+const escapedMount = String.raw`{"name":"users","mountPath":"/opt/lumigo","sub\u0050ath":"evil"}`;
 
 const attacks: readonly (readonly [string, Attack])[] = [
   ['another image of the injector', { injector: { image: 'evil:1' } }],
@@ -191,6 +193,15 @@ const attacks: readonly (readonly [string, Attack])[] = [
   ['a record of more of the mount', keeping({ mount: { ...users, subPath: 'evil' } })],
   ['a record of a pull secret', { record: { pullSecrets: ['users'] } }],
   ['a record of a variable', { record: { format: 9, variables: ['PATH'] } }],
+  ['a record of a setting of another name', { record: { env: { NODE_OPTIONS: { value: 'x' } } } }],
+  ['a record of a library from a Secret', keeping({ env: [{ name: environment.preload, ...getSecret('other') }] })],
+  ['a record of a name with a bracket before a pull secret', { record: { pullSecrets: [']', 'users'] } }],
+  ['a record of a variable after a space', { recordText: addField('"format":9,"variables" :["PATH"]') }],
+  ['a record with two lists of variables', { recordText: addField('"format":9,"variables":[],"variables":["PATH"]') }],
+  [
+    'a record of a mount whose key is escaped',
+    { recordText: addField(String.raw`"kept":{"app":{"mount":${escapedMount}}}`) },
+  ],
   ['a value in what is no JSON', { recordText: (text) => `${text}{"name":"LUMIGO_ENDPOINT","value":"http://evil"}` }],
 ];
 
@@ -216,14 +227,17 @@ describe('the guard', () => {
   const swapped = '{"value":"http://evil","name":"LUMIGO_ENDPOINT"}';
   const escaped = String.raw`{"n\u0061me":"LUMIGO_ENDPOINT","value":"http://evil"}`;
   it.each([spaced, swapped, escaped])(
-    'restores nothing from a record that the operator never writes: %s',
+    'accepts no record that the operator never writes, and restores nothing from it: %s',
     async (entry) => {
-      const { testCluster, manager } = guarded;
+      const { testCluster, manager, cluster } = guarded;
       const namespace = await testCluster.namespace('forged');
       const before = await created(namespace);
       const after = injected(before);
       const recordText = (text: string) => text.replace(/"kept":.*/, `"kept":{"app":{"env":[${entry}]}}}`);
-      const stored = await write(manager, before, withForged(after, { recordText }));
+      const forged = withForged(after, { recordText });
+      expect(await refusal(write(manager, before, forged))).toContain(guardAnswer);
+      // The webhook would restore it, so the manager must not write it. Other accounts may.
+      const stored = await write(cluster.client, before, forged);
       const evil = remove(clean(stored));
       expect(JSON.stringify(evil)).toContain('http://evil');
       expect(await refusal(write(manager, stored, withTemplate(stored, evil)))).toContain(guardAnswer);
@@ -382,7 +396,7 @@ const pods: readonly (readonly [string, object])[] = [
   ['long variables', { containers: [app(0, { env: [...own, ...variables(100, 'x'.repeat(2_400))] })] }],
   [
     'long values that the injection replaces',
-    { containers: [app(0, { env: [{ name: 'LUMIGO_ENDPOINT', value: 'x"'.repeat(15_000) }] })] },
+    { containers: [app(0, { env: [{ name: 'LUMIGO_ENDPOINT', value: 'x"'.repeat(21_500) }] })] },
   ],
   ['long libraries', { containers: [app(0, { env: [{ name: 'LD_PRELOAD', value: '/x.so:'.repeat(10_000) }] })] }],
   ['dozens of containers', { containers: many(90, (index) => app(index)) }],

@@ -7,8 +7,8 @@ import { isMount, isVariable } from './record-rules.ts';
 const inContainersBefore = (condition: Cel): Cel =>
   `(variables.containersBefore + variables.usersInitContainersBefore).exists(before, ${condition})`;
 
-/** The removal of a joined variable does not use the record. */
-const isJoined = joinedVariables.map(({ name }) => `json.startsWith(${text(`{"name":"${name}"`)})`);
+/** The removal of a joined variable uses no other value than the present one, so users may have changed it. */
+const isJoined = joinedVariables.map(({ name }) => `json.startsWith(${text(`{"name":"${name}","value":`)})`);
 
 const replaced: Cel = `variables.replaced.all(json, ${any(
   ...isJoined,
@@ -33,6 +33,7 @@ export const recordValidation: Validation = {
   expression: any(
     'variables.record == variables.recordBefore',
     all(
+      'variables.hasOwnForm',
       replaced,
       replacedMounts,
       names('originalStateVariables', 'variables.injectedNames'),

@@ -8,7 +8,7 @@ import { injectedNames, otherEntries } from './environment-rules.ts';
 import { metadataValidations } from './metadata-validations.ts';
 import { podValidations } from './pod-validations.ts';
 import type { Policy } from './policy.ts';
-import { originalStateNames, replacedMounts, replacedVariables } from './record-rules.ts';
+import { MOUNT, originalStateNames, RECORD, VARIABLE } from './record-rules.ts';
 import { recordValidation } from './record-validation.ts';
 
 /** Returns the pod template of an object. Its place depends on the kind, and the types differ, so the object is dynamic. */
@@ -40,8 +40,8 @@ const parts = (object: Cel, suffix: string): Expressions => {
     safeToEvict: otherEntries(entryOr(at('templateAnnotations'), annotations.safeToEvict), injector.volume),
     usersInitContainers: `${at('initContainers')}.filter(container, container.name != ${text(injector.container)})`,
     record: entryOr(at('templateAnnotations'), annotations.injection),
-    replaced: replacedVariables(at('record')),
-    replacedMounts: replacedMounts(at('record')),
+    replaced: `${at('record')}.findAll(${text(VARIABLE)})`,
+    replacedMounts: `${at('record')}.findAll(${text(MOUNT)})`,
     originalStateVariables: originalStateNames(at('record'), 'variables'),
     originalStatePullSecrets: originalStateNames(at('record'), 'pullSecrets'),
   };
@@ -62,6 +62,7 @@ export const workloadPolicy = (settings: Settings): Policy => ({
     ...parts('object', ''),
     ...parts('oldObject', 'Before'),
     injectedNames,
+    hasOwnForm: `variables.record.matches(${text(RECORD)})`,
   },
   validations: [...metadataValidations, ...podValidations, recordValidation],
 });
