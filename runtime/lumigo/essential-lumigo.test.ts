@@ -35,6 +35,15 @@ describe('a Lumigo in memory', () => {
     expect(kept.status).toEqual({ conditions: status.conditions.slice(0, 32) });
   });
 
+  it('has neither spec nor status if only finalizers of others keep it [F66]', () => {
+    const deleted = { deletionTimestamp: '2026-01-01T00:00:00Z', finalizers: ['example.com/other'] };
+    const kept = essentialLumigo({ ...lumigo(deleted), status: { secretVersion: long } });
+    expect(kept).toEqual({ ...kept, spec: undefined, status: undefined });
+    expect(kept.metadata).toMatchObject({ uid: 'l', resourceVersion: '1', finalizers: ['others'] });
+    const ours = lumigo({ ...deleted, finalizers: ['example.com/other', contract.finalizer] });
+    expect(essentialLumigo(ours).spec).toEqual(ours.spec);
+  });
+
   it('names no Secret if its spec is longer than any valid one [F66]', () =>
     expect(
       essentialLumigo(lumigo({}, { lumigoToken: { secretRef: { name: long, key: 'token' } } })).spec,

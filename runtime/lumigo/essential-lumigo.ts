@@ -19,16 +19,22 @@ const MAX_CONDITIONS = 32;
 /** Characters of JSON, enough for the largest valid spec. The original operator's definition does not limit texts. */
 const MAX_SPEC = 32_768;
 
+/** Returns whether a `Lumigo` stays, or waits for the operator to remove its finalizer. */
+export const isOurs = ({ metadata: { deletionTimestamp, finalizers } }: LumigoResource): boolean =>
+  deletionTimestamp === undefined || finalizers?.includes(contract.finalizer) === true;
+
 /**
  * Returns the bounded part of a `Lumigo`, because a tenant decides the size of the rest. Labels and annotations become
- * a digest. A spec that is too long counts as one without a Secret.
+ * a digest. A spec that is too long counts as one without a Secret. One that is not ours has only metadata, because a
+ * tenant can make any number of them.
  */
-export function essentialLumigo({ apiVersion, kind, metadata, spec, status }: LumigoResource): LumigoResource {
+export function essentialLumigo(lumigo: LumigoResource): LumigoResource {
+  const { apiVersion, kind, spec, status } = lumigo;
+  const essential = { apiVersion, kind, metadata: essentialMetadata(lumigo.metadata) };
+  if (!isOurs(lumigo)) return essential;
   const { instrumentedResources: _list, conditions, ...rest } = status ?? {};
   return {
-    apiVersion,
-    kind,
-    metadata: essentialMetadata(metadata),
+    ...essential,
     ...(spec === undefined || JSON.stringify(spec).length > MAX_SPEC ? {} : { spec }),
     status: { ...rest, ...(conditions === undefined ? {} : { conditions: conditions.slice(0, MAX_CONDITIONS) }) },
   };

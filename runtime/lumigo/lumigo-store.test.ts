@@ -55,6 +55,7 @@ describe('the store of Lumigo resources', () => {
     expect(store.policy('shop').kind).toBe('none');
     expect(store.namespaces()).toEqual([]);
     expect([...store.known()]).toHaveLength(1);
+    expect(store.count('shop')).toBe(1);
   });
 
   it('takes the answer to a write, and none about a Lumigo that was deleted meanwhile', () => {

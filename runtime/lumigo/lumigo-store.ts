@@ -5,7 +5,7 @@ import { effectiveLumigo, getPolicy, whenExcluded } from '../injection/policy.ts
 import type { LumigoResource } from '../api/lumigo.ts';
 import type { NamespacePolicy } from '../injection/types.ts';
 import { isOlder } from '../kubernetes/resources/objects.ts';
-import { essentialLumigo } from './essential-lumigo.ts';
+import { essentialLumigo, isOurs } from './essential-lumigo.ts';
 
 export class LumigoStore {
   private readonly byNamespace = new Map<string, Map<string, LumigoResource>>();
@@ -46,6 +46,11 @@ export class LumigoStore {
   /** Omits resources that are being deleted without the operator's finalizer. */
   in(namespace: string): readonly LumigoResource[] {
     return [...(this.byNamespace.get(namespace)?.values() ?? [])].filter(isOurs);
+  }
+
+  /** Includes those that `in` omits. */
+  count(namespace: string): number {
+    return this.byNamespace.get(namespace)?.size ?? 0;
   }
 
   effective(namespace: string): LumigoResource | undefined {
@@ -92,9 +97,5 @@ export const isInjecting = ({ kind }: NamespacePolicy): boolean => kind === 'act
 
 const none: NamespacePolicy = { kind: 'none' };
 const excluded: NamespacePolicy = { kind: 'excluded' };
-
-/** Returns whether a `Lumigo` stays, or waits for the operator to remove its finalizer. */
-export const isOurs = ({ metadata: { deletionTimestamp, finalizers } }: LumigoResource): boolean =>
-  deletionTimestamp === undefined || finalizers?.includes(contract.finalizer) === true;
 
 export const lumigoRef = ({ metadata: { namespace, name } }: LumigoResource) => ({ ...contract, namespace, name });

@@ -5,7 +5,8 @@ import { guarded, listAll, type Client, type KubernetesObject } from '../kuberne
 import { AnswerTooLargeError, undefinedIfNotFound } from '../kubernetes/http/errors.ts';
 import { readMetadata } from '../kubernetes/resources/finalizers.ts';
 import { patchAndDisown } from '../kubernetes/resources/managed-fields.ts';
-import { isOurs, lumigoRef } from '../lumigo/lumigo-store.ts';
+import { isOurs } from '../lumigo/essential-lumigo.ts';
+import { lumigoRef } from '../lumigo/lumigo-store.ts';
 import { brokenPods, lookAt } from './generation-pods.ts';
 import type { ObservedWorkload } from './observed.ts';
 

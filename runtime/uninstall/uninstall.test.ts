@@ -25,6 +25,9 @@ describe('--uninstall', () => {
     const ownerReferences = [{ apiVersion: 'v1', kind: 'ConfigMap', name: long, uid: 'x' }];
     const kept = bounded(lumigo({ ...deleting, finalizers, ownerReferences, labels: { long } }));
     expect(JSON.stringify(kept).length).toBeLessThan(1_000);
+    const spec = { tracing: { injection: { selector: { matchLabels: { [long.slice(0, 30_000)]: 'a' } } } } };
+    expect(bounded({ ...lumigo({ ...deleting, finalizers }), spec }).spec).toBeUndefined();
+    expect(bounded({ ...lumigo(), spec }).spec).toEqual(spec);
     expect(whyStuck(kept)).toContain('finalizers of other controllers keep it: other.io/0, other.io/1, ');
   });
 });

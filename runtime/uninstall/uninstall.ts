@@ -121,11 +121,11 @@ class Cleaner {
 
   private async deleteAll(left: readonly LumigoResource[]): Promise<void> {
     const { client, print } = this.options;
-    // Decided at first sight, because the acting `Lumigo` may be the first that is gone.
+    // Decided at first sight, because the acting `Lumigo` may be the first that is gone. It has its spec (lumigo/).
     for (const { namespace } of left.map(({ metadata }) => metadata)) {
       if (this.traced.has(namespace)) continue;
       this.traced.add(namespace);
-      const acting = effectiveLumigo(left.filter(({ metadata }) => metadata.namespace === namespace));
+      const acting = effectiveLumigo(left.filter(({ spec, metadata }) => spec && metadata.namespace === namespace));
       if (acting?.spec?.tracing?.injection?.removeLumigoFromResourcesOnDeletion === false) this.kept.add(namespace);
     }
     const present = left.filter((lumigo) => !isLeaving(lumigo));
