@@ -171,6 +171,7 @@ describe('a Lumigo', () => {
   const selecting = (expression: object) => ({
     tracing: { injection: { selector: { matchLabels: { app: 'cart' }, matchExpressions: [expression] } } },
   });
+  const labelled = (label: string) => ({ tracing: { injection: { selector: { matchLabels: { [label]: 'cart' } } } } });
 
   it.each([
     [
@@ -182,6 +183,7 @@ describe('a Lumigo', () => {
       ),
     ],
     ['a selector', selecting(tier)],
+    ['a selector with a key of 317 characters', labelled('a'.repeat(317))],
   ])('accepts %s', async (_what, spec) => {
     expect(await stored(spec)).toMatchObject(spec);
   });
@@ -201,6 +203,7 @@ describe('a Lumigo', () => {
     ['with a misspelt field', { logging: { enable: true } }, 'unknown field "spec.logging.enable"'],
     ['with a selector without values', selecting({ key: 'tier', operator: 'In' }), 'must have values for In and NotIn'],
     ['with a selector with needless values', selecting({ ...tier, operator: 'Exists' }), 'none for Exists'],
+    ['with a selector with a key of 318 characters', labelled('a'.repeat(318)), 'keys of at most 317 characters'],
     ['with a selector of another operator', selecting({ ...tier, operator: 'Like' }), 'Unsupported value'],
     ['with a setting of another name', toTracers({ ...setting, name: 'PATH' }), "should match '^(LUMIGO|OTEL)_"],
     [

@@ -2,6 +2,7 @@
 const MAX = { labels: 16, expressions: 8, values: 16, key: 317, value: 63 } as const;
 
 const text = (description: string, maxLength: number) => ({ type: 'string', description, maxLength });
+const validated = (rule: string, message: string) => ({ 'x-kubernetes-validations': [{ rule, message }] });
 
 const requirement = {
   type: 'object',
@@ -20,12 +21,10 @@ const requirement = {
       items: { type: 'string', maxLength: MAX.value },
     },
   },
-  'x-kubernetes-validations': [
-    {
-      rule: "(self.operator in ['In', 'NotIn']) == (has(self.values) && self.values.size() > 0)",
-      message: 'must have values for In and NotIn, and none for Exists and DoesNotExist',
-    },
-  ],
+  ...validated(
+    "(self.operator in ['In', 'NotIn']) == (has(self.values) && self.values.size() > 0)",
+    'must have values for In and NotIn, and none for Exists and DoesNotExist',
+  ),
 };
 
 export const selectorSchema = {
@@ -38,6 +37,7 @@ export const selectorSchema = {
       description: 'Labels that a workload must have, with their values.',
       maxProperties: MAX.labels,
       additionalProperties: { type: 'string', maxLength: MAX.value },
+      ...validated(`self.all(key, key.size() <= ${MAX.key})`, `must have keys of at most ${MAX.key} characters`),
     },
     matchExpressions: {
       type: 'array',
