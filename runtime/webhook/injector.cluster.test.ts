@@ -4,6 +4,7 @@ import { operatorUser } from '../../infra/constructs/access.ts';
 import { connectTo } from '../../sandbox/control-plane/connect.ts';
 import type { Manifest } from '../kubernetes/resources/objects.ts';
 import { createClient } from '../kubernetes/http/client.ts';
+import { getLumigo } from '../../sandbox/lumigo.ts';
 import { apply as applyAs } from '../../sandbox/manager/apply.ts';
 import { eventually, nextSecond } from '../../sandbox/testing/eventually.ts';
 import { startOperator, type OperatorBench } from '../../sandbox/testing/operator.ts';
@@ -268,4 +269,25 @@ it('a second Lumigo is accepted while the first is being deleted, and keeps exis
   await relent();
   expect(await testCluster.isInstrumented(deployment, namespace, 'app')).toBe(true);
   expect((await testCluster.readLumigo(namespace, 'second')).metadata.uid).not.toBe(uid);
+});
+
+it('a Lumigo is refused while finalizers of others keep ten in the namespace [F66]', async () => {
+  const { client } = operator.cluster;
+  const namespace = await testCluster.namespace('held');
+  const names = Array.from({ length: 10 }, (_, index) => `held-${index}`);
+  const create = (name: string) => {
+    const { metadata, ...rest } = getLumigo(namespace, {}, name);
+    return testCluster.create({ ...rest, metadata: { ...metadata, finalizers: ['example.com/held'] } });
+  };
+  for (const name of names) {
+    await eventually(() => create(name));
+    await client.delete({ ...contract, namespace, name });
+  }
+  const message = `The '${namespace}' namespace still has 10 Lumigo resources`;
+  const ask = () => client.create({ ...contract, namespace }, getLumigo(namespace), { dryRun: true });
+  await eventually(() => expect(ask()).rejects.toThrow(message));
+  await testCluster.changeLumigo(namespace, { metadata: { finalizers: null } }, 'held-0');
+  await eventually(() => testCluster.lumigo(namespace));
+  for (const name of names.slice(1))
+    await testCluster.changeLumigo(namespace, { metadata: { finalizers: null } }, name);
 });

@@ -8,7 +8,7 @@ const lumigo = (name: string, deletionTimestamp?: string) =>
 const object = { metadata: { name: 'new' } } as Workload;
 const going = lumigo('going', '2026-01-01T00:00:00Z');
 
-it.each([
+it.each<[string, readonly LumigoResource[], object, number?]>([
   ['allowed alone', [], { code: 200, warnings: [] }],
   [
     'allowed beside one in deletion, with a warning',
@@ -21,7 +21,17 @@ it.each([
     { code: 409, message: expect.stringContaining("'shop' namespace: 'stays'") },
   ],
   ['left to the API server if its name exists', [lumigo('stays'), lumigo('new')], { code: 200, warnings: [] }],
-])('a new Lumigo is %s', (_how, there, answer) => {
+  ['allowed beside nine that finalizers of others keep', [], { code: 200, warnings: [] }, 9],
+  [
+    'refused beside ten that finalizers keep [F66]',
+    [going],
+    { code: 409, message: expect.stringContaining("The 'shop' namespace still has 10 Lumigo resources") },
+    10,
+  ],
+])('a new Lumigo is %s', (_how, there, answer, count = there.length) => {
   const request = { uid: 'u', namespace: 'shop', operation: 'CREATE', object };
-  expect(reviewLumigo(request, { in: () => there, isExcluded: () => false })).toMatchObject(answer);
+  for (const isExcluded of count === there.length ? [false] : [false, true]) {
+    const lumigoes = { in: () => there, count: () => count, isExcluded: () => isExcluded };
+    expect(reviewLumigo(request, lumigoes)).toMatchObject(count < 10 && isExcluded ? { code: 200 } : answer);
+  }
 });

@@ -37,7 +37,7 @@ it.each([
 });
 
 it('the probe recognizes the answer for a Lumigo that is too large to be reviewed', () => {
-  const lumigoes = { in: () => [], isExcluded: () => false };
+  const lumigoes = { in: () => [], count: () => 0, isExcluded: () => false };
   const { warnings } = reviewLumigo({ uid: 'u', namespace: 'shop', operation: 'UPDATE', unread: '2 MB' }, lumigoes);
   expect(warnings).toEqual([expect.stringMatching(new RegExp(`^${tooLargeNote}`))]);
 });
