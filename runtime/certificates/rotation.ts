@@ -15,6 +15,8 @@ interface RotationOptions extends Watching {
   readonly dnsName: string;
   /** Default 2 s. */
   readonly retryMs?: number;
+  /** How long a Secret may be missing before it is issued anew. Default 30 s. */
+  readonly graceMs?: number;
 }
 
 const VALID_DAYS = 365;
@@ -25,9 +27,10 @@ const FIRST_IDLE_MS = 5_000;
 
 /** Keeps a valid certificate in the Secret. Each replica announces it before serving it (serve-certificate.ts). */
 export async function rotateCertificates(options: RotationOptions): Promise<void> {
-  const { store, dnsName, logger, signal, issuePair = issueElsewhere, retryMs: firstMs = 2_000 } = options;
+  const { store, dnsName, logger, signal, issuePair = issueElsewhere } = options;
+  const { retryMs: firstMs = 2_000, graceMs = 30_000 } = options;
   const check = async (): Promise<void> => {
-    const before = await readPair(store, firstMs, signal);
+    const before = await readPair(store, graceMs, signal);
     if (!isPairDue(before, dnsName, Date.now())) return;
     const issued = await issuePair(dnsName, VALID_DAYS, Date.now());
     await store.writePair(
@@ -44,7 +47,7 @@ export async function rotateCertificates(options: RotationOptions): Promise<void
   }
 }
 
-/** A missing Secret may be about to come back, because Pulumi deletes and creates one whose content changes. */
+/** Pulumi deletes a Secret whose content changes, saves its state for seconds, and fails if the Secret exists again. */
 async function readPair(store: CertificateStore, graceMs: number, signal: AbortSignal) {
   const found = await store.readPair();
   if (found !== undefined || (await store.readTrust()).every((bundle) => bundle === '')) return found;

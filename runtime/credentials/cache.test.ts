@@ -121,15 +121,34 @@ describe('the cache of credentials [F9]', () => {
   });
 
   it.each([
-    ['keeps the value of a Secret that is absent for a moment because a tool replaces it', { token: second }],
+    ['keeps the value of a Secret that is absent for seconds because a tool replaces it', { token: second }],
     ['reports a Secret as absent if it stays absent', lacks('SecretNotFound')],
   ])('%s', async (_title, expected) => {
     await knowing(first);
     answers = {};
     await passUntil(() => reads.length === 2, 16);
     expect([reads.length, cache.get(source())]).toMatchObject([2, { token: first }]);
+    // News is no proof that the Secret stays absent.
+    cache.want('a', [source({ revision: '2' })]);
+    await pass(9_000);
+    expect(cache.get(source())).toMatchObject({ token: first });
+    expect(reads.length).toBeGreaterThan(4);
     if ('token' in expected) answers['credentials'] = second;
-    await expectSoon(expected);
+    await passUntil(() => cache.get(source())?.token !== first, 3);
+    expect(cache.get(source())).toMatchObject(expected);
+  });
+
+  it('waits as long again if a Secret is absent a second time', async () => {
+    await knowing(first);
+    answers = {};
+    await expectSoon(lacks('SecretNotFound'));
+    await knowing(second);
+    answers = {};
+    const before = reads.length;
+    await passUntil(() => reads.length > before, 16);
+    await pass(8_000);
+    expect(cache.get(source())).toMatchObject({ token: second });
+    await expectSoon(lacks('SecretNotFound'));
   });
 });
 

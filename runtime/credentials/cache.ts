@@ -6,7 +6,7 @@ import { describeError } from '../wording/errors.ts';
 import { AnswerTooLargeError, askedWaitMs, isForbidden, isNotFound } from '../kubernetes/http/errors.ts';
 import { credentialIn, credentialWithout, nowhere } from './credential.ts';
 import type { Credential, ReadSecret, TokenSource } from './credential.ts';
-import { afterReading, planReading, REPLACEMENT_MS } from './plan-reading.ts';
+import { afterReading, planReading, TOLD_APART_MS } from './plan-reading.ts';
 import { WantedSecret } from './wanted-secret.ts';
 
 interface CredentialCacheOptions {
@@ -92,11 +92,9 @@ export class CredentialCache {
     secret.forbiddenSince = isForbidden(error) ? Math.min(secret.forbiddenSince, startedAt) : Infinity;
     const isAnswered = error === undefined || isMissing || error instanceof AnswerTooLargeError;
     if (!isAnswered) return this.failed(secret, error, startedAt, reportedAt);
-    const mayComeBack = isMissing && !secret.isMissing && secret.tokens().size > 0;
     const readAt = startedAt + Math.random() * JITTER_MS;
-    Object.assign(secret, { readAt, failures: 0, retryAt: -Infinity, isMissing });
-    // Many tools delete a Secret and create it again. It is read once more before senders are refused.
-    if (mayComeBack) secret.reportedAt = performance.now() + REPLACEMENT_MS;
+    Object.assign(secret, { readAt, failures: 0, retryAt: -Infinity });
+    if (secret.mayComeBack(isMissing, startedAt)) secret.reportedAt = performance.now() + TOLD_APART_MS;
     else if (secret.learn(of)) this.changed.emit(namespace);
   }
 

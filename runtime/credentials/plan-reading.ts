@@ -36,8 +36,8 @@ const FOLLOWER_FACTOR = 8;
 /** The minimum between two reads because of news, in milliseconds. */
 export const TOLD_APART_MS = 2_000;
 
-/** Pulumi replaces a Secret whose content changes. It is missing for less than this time. */
-export const REPLACEMENT_MS = 1_000;
+/** Pulumi replaces a Secret whose content changes, and saves its state between. It is missing for less than this time. */
+export const REPLACEMENT_MS = 10_000;
 
 const REMEMBERED_MS = 60 * 60_000;
 

@@ -1,5 +1,5 @@
 import type { Credential, TokenSource } from './credential.ts';
-import { TOLD_APART_MS, type ReadingState } from './plan-reading.ts';
+import { REPLACEMENT_MS, TOLD_APART_MS, type ReadingState } from './plan-reading.ts';
 
 export class WantedSecret implements ReadingState {
   /** The keys are those of the Secret. */
@@ -10,7 +10,7 @@ export class WantedSecret implements ReadingState {
   retryAt = -Infinity;
   failures = 0;
   forbiddenSince = Infinity;
-  isMissing = false;
+  private missingSince: number | undefined;
 
   constructor(
     readonly namespace: string,
@@ -28,6 +28,12 @@ export class WantedSecret implements ReadingState {
 
   release(user: string): boolean {
     return this.sources.delete(user) && this.sources.size === 0;
+  }
+
+  /** Many tools delete a Secret and create it again, so it is read for a while before senders are refused. */
+  mayComeBack(isMissing: boolean, now: number): boolean {
+    this.missingSince = isMissing ? (this.missingSince ?? now) : undefined;
+    return this.tokens().size > 0 && now - (this.missingSince ?? -Infinity) < REPLACEMENT_MS;
   }
 
   /** The credentials with a token, by the keys of the Secret. */

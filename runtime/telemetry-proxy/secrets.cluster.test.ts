@@ -31,6 +31,8 @@ const replicas = ['manager-0', 'manager-1'];
 
 /** A change takes this long from one replica's status to the other's file, in addition to the interval of reading. */
 const CARRIED_MS = 10_000;
+/** A replica waits for a Secret that is missing, because a tool may replace it. */
+const MISSED_MS = 11_000;
 /** A Secret that a `Lumigo` waits for is read at least this often. */
 const AWAITED_MS = 5_000;
 
@@ -75,10 +77,10 @@ describe('with one Lumigo', () => {
     await waitForAdmission(getToken(3), true, AWAITED_MS + CARRIED_MS);
   });
 
-  it('a deleted token is refused within 15 s, and accepted within 5 s when it is back [F9]', async () => {
+  it('a deleted token is refused within a minute, and accepted within 5 s when it is back [F9]', async () => {
     await operator.cluster.client.delete({ ...kinds.secrets, namespace, name: 'lumigo-credentials' });
-    await waitForError(namespace, 'SecretNotFound', 15_000 + CARRIED_MS);
-    await waitForAdmission(getToken(3), false, CARRIED_MS);
+    await waitForError(namespace, 'SecretNotFound', 15_000 + MISSED_MS + CARRIED_MS);
+    await waitForAdmission(getToken(3), false, MISSED_MS + CARRIED_MS);
     await operator.testCluster.secret(namespace, `${getToken(4)} `);
     await waitForError(namespace, 'TokenMalformed', AWAITED_MS + CARRIED_MS);
     await operator.testCluster.secret(namespace, getToken(4));
