@@ -20,6 +20,7 @@ interface CronJob {
   readonly jobTemplate: {
     readonly spec: {
       readonly activeDeadlineSeconds: number;
+      readonly ttlSecondsAfterFinished: number;
       readonly template: { readonly spec: { readonly containers: readonly [Container] } };
     };
   };
@@ -48,6 +49,16 @@ describe('the updater [F60]', () => {
     expect(jobTemplate.spec.activeDeadlineSeconds).toBeGreaterThan(2 * 86_400);
     const [container] = jobTemplate.spec.template.spec.containers;
     expect(container.args).toEqual(['update']);
+  });
+
+  it.each(deliveries)('fails visibly until the next daily run, and then no more, in the delivery %s', (delivery) => {
+    const objects = installed(published, delivery);
+    const { jobTemplate } = getJob(objects);
+    // The next run starts a day after the start of this one, so before this Job is deleted.
+    expect(parseSettings({}).updater.schedule).toMatch(/^\d+ \d+ \* \* \*$/);
+    expect(jobTemplate.spec.ttlSecondsAfterFinished).toBe(86_400);
+    const annotations = objects.filter(({ kind }) => kind === 'CronJob').map(({ metadata }) => metadata.annotations);
+    expect(annotations).toEqual([{ 'argocd.argoproj.io/ignore-healthcheck': 'true' }]);
   });
 
   it.each(deliveries)('only checks in the delivery %s, without further rights', (delivery) => {

@@ -43,10 +43,8 @@ export const rulesOfUpgrade = ({ name, namespace }: Settings, release: readonly 
 const own = (name: string, namespace: string): Manifest[] => [
   { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name, namespace } },
   { apiVersion: 'batch/v1', kind: 'CronJob', metadata: { name, namespace } },
-  { apiVersion: rbac, kind: 'Role', metadata: { name, namespace } },
-  { apiVersion: rbac, kind: 'RoleBinding', metadata: { name, namespace } },
-  { apiVersion: rbac, kind: 'ClusterRole', metadata: { name } },
-  { apiVersion: rbac, kind: 'ClusterRoleBinding', metadata: { name } },
+  ...['Role', 'RoleBinding'].map((kind) => ({ apiVersion: rbac, kind, metadata: { name, namespace } })),
+  ...['ClusterRole', 'ClusterRoleBinding'].map((kind) => ({ apiVersion: rbac, kind, metadata: { name } })),
 ];
 
 function cronJob(settings: Settings, metadata: Manifest['metadata']): Manifest {
@@ -54,7 +52,8 @@ function cronJob(settings: Settings, metadata: Manifest['metadata']): Manifest {
   return {
     apiVersion: 'batch/v1',
     kind: 'CronJob',
-    metadata: { ...metadata, labels: ownLabels },
+    // In Argo CD, a failed run would make the whole application Degraded.
+    metadata: { ...metadata, labels: ownLabels, annotations: { 'argocd.argoproj.io/ignore-healthcheck': 'true' } },
     spec: {
       schedule: settings.updater.schedule,
       // By default it is kube-controller-manager's time zone.
@@ -62,13 +61,13 @@ function cronJob(settings: Settings, metadata: Manifest['metadata']): Manifest {
       suspend: whySuspended(settings.updater) !== undefined,
       concurrencyPolicy: 'Forbid',
       startingDeadlineSeconds: 3_600,
-      successfulJobsHistoryLimit: 3,
-      failedJobsHistoryLimit: 3,
       jobTemplate: {
         spec: {
           // A failed upgrade was rolled back, and each attempt restarts the operator. The next run is the next attempt.
           backoffLimit: 0,
           activeDeadlineSeconds: TWO_DAYS,
+          // An alert of a failed Job ends with the Job, after the next daily run has started.
+          ttlSecondsAfterFinished: 86_400,
           template: { metadata: podMetadata(settings, ownLabels, 'updater'), spec: podSpec(settings, metadata.name) },
         },
       },
