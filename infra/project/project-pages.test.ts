@@ -181,15 +181,26 @@ describe('a page', () => {
 });
 
 describe('docs/operate/uninstall.md', () => {
+  const kindsOf = (objects: readonly Manifest[]) => [...new Set(objects.map(({ kind }) => kind.toLowerCase()))];
+  const ofCluster = manifests.filter(({ kind, metadata }) => kind !== 'Namespace' && metadata.namespace === undefined);
+
+  it('deletes what stays after the namespace of an operator with every feature on', () => {
+    const [text = ''] = read('docs/operate/uninstall.md').split('\n## Remove one of two installations');
+    const lines = matchesIn(text, /^kubectl delete (\S+) -l app\.kubernetes\.io\/part-of=lumigo(?: |$)/gm);
+    const deleted = lines.flatMap((list) => list.replace('crd', 'customresourcedefinition').split(','));
+    expect(deleted.toSorted()).toEqual(kindsOf(ofCluster).toSorted());
+    for (const { metadata } of ofCluster)
+      expect(metadata.labels).toHaveProperty(['app.kubernetes.io/part-of'], 'lumigo');
+  });
+
   it('removes one of two installations, except what both share and other objects of the namespace', () => {
     const own = manifests.filter(({ kind }) => !['Namespace', 'CustomResourceDefinition'].includes(kind));
     const [, section = ''] = read('docs/operate/uninstall.md').split('## Remove one of two installations\n');
     const [text = ''] = section.split('\n## ');
     const lines = [...text.matchAll(/ kubectl delete (\S+)( -n NAMESPACE)? -l (\S+)=INSTANCE/g)];
-    const ofCluster = lines.flatMap(([, list = '', namespace]) => (namespace === undefined ? list.split(',') : []));
-    const kindsOf = (objects: readonly Manifest[]) => [...new Set(objects.map(({ kind }) => kind.toLowerCase()))];
-    const kinds = kindsOf(own.filter(({ metadata }) => metadata.namespace === undefined));
-    expect(ofCluster.toSorted()).toEqual(kinds.toSorted());
+    const deleted = lines.flatMap(([, list = '', namespace]) => (namespace === undefined ? list.split(',') : []));
+    const kinds = kindsOf(ofCluster.filter(({ kind }) => kind !== 'CustomResourceDefinition'));
+    expect(deleted.toSorted()).toEqual(kinds.toSorted());
     expect([...kindsOf(own), 'secret', 'job'].filter((kind) => !new RegExp(`\\b${kind}\\b`).test(text))).toEqual([]);
     expect(text).not.toMatch(/^ +kubectl delete namespace/m);
     for (const [, , , labels] of lines)

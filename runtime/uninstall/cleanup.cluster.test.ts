@@ -169,6 +169,26 @@ describe('a removal that is stuck', () => {
   });
 });
 
+describe('an operator whose namespace was deleted', () => {
+  afterAll(() => operator.reinstall());
+
+  it('leaves nothing but cluster-wide objects, which the documented lines delete [D42]', async () => {
+    const { testCluster, cluster, installation } = operator;
+    const namespace = await instrumentedAndProtected(operator);
+    const own = find(installation, 'Namespace');
+    await cluster.client.delete(toRef(own));
+    await operator.stopManager();
+    await waitForDeletion(cluster, own);
+    expect(await testCluster.isInstrumented(deployment, namespace, 'app')).toBe(false);
+    const stays = installation.manifests.filter(({ kind, metadata }) => kind !== 'Namespace' && !metadata.namespace);
+    for (const manifest of stays) expect((await cluster.client.get(toRef(manifest))).metadata.name).not.toBe('');
+    const lines = documentedLines('Remove the operator').filter((line) => line.startsWith('kubectl delete'));
+    expect(lines).toHaveLength(2);
+    lines.forEach(inShell);
+    for (const manifest of installation.manifests) await waitForDeletion(cluster, manifest);
+  });
+});
+
 describe('one of two installations', () => {
   /** No node ends pods here, so `onPodsDeleted` stops them. Another object stays in the namespace. */
   async function removeAsDocumented(installation: Installation, onPodsDeleted: () => Promise<void>): Promise<void> {
