@@ -69,7 +69,7 @@ export const events = {
   ),
   LumigoOperatorUpdateAvailable: {
     ...normal("operator's Deployment", 'In the mode `check`: there is a newer version.'),
-    action: 'Follow the message to install it.',
+    action: '[Upgrade](../operate/upgrade.md) to it.',
   },
   LumigoCannotUpdateOperator: warning(
     "operator's Deployment",

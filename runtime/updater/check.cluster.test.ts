@@ -96,8 +96,21 @@ describe('the updater in the mode `check` [F60]', () => {
     expect(event).toEqual({
       about: `Deployment/${installation.settings.name}-controller-manager`,
       type: 'Normal',
-      text: expect.stringMatching(`^LumigoOperatorUpdateAvailable: ${newer} is newer than .*: apply the manifests`),
+      text: expect.stringMatching(`^LumigoOperatorUpdateAvailable: ${newer} is newer than .*\\. Install it as`),
     });
+  });
+
+  it('names no command of Helm, because the release may be that of a parent chart', async () => {
+    const setRelease = (release: string | null) => {
+      const body = { metadata: { annotations: { [helmRelease]: release } } };
+      return cluster.client.patch(getManager(installation.config), { kind: 'merge', body });
+    };
+    await setRelease('platform');
+    const { code, log, event } = await update();
+    await setRelease(null);
+    expect(code).toBe(0);
+    expect(event.text).toContain('LumigoOperatorUpdateAvailable: ');
+    expect(`${log}${event.text}`).not.toContain('helm upgrade');
   });
 
   it('reports that there is nothing newer, also with the settings of a newer release', async () => {

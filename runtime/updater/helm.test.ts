@@ -29,8 +29,14 @@ it('gives Helm no input', async () => {
 });
 
 it('reads the version of each revision from the name of its chart', async () => {
-  write(`echo '[{"revision":1,"status":"deployed","chart":"lumigo-operator-1.2.3"}]'`);
-  expect(await helm.history('release')).toEqual([{ revision: 1, status: 'deployed', version: '1.2.3' }]);
+  const revisions = [1, 2].map((revision) => ({ revision, status: 'deployed' }));
+  const charts = ['lumigo-operator-1.2.3', 'platform-4.5.6'];
+  const written = revisions.map((each, index) => ({ ...each, chart: charts[index] }));
+  write(`echo '${JSON.stringify(written)}'`);
+  const versions = ['1.2.3', 'platform-4.5.6'];
+  expect(await helm.history('release')).toEqual(
+    revisions.map((each, index) => ({ ...each, version: versions[index] })),
+  );
 });
 
 it('says that Helm cannot be executed, and why', async () => {

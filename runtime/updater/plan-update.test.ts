@@ -133,6 +133,15 @@ describe('an update', () => {
     expect(plan({ installed: 'dev', history: undefined })).toEqual(refused("'dev' is not a semantic version"));
   });
 
+  it('is refused if the release is that of a parent chart, with its name and the mode that works', () => {
+    const installed = 'platform-4.5.6';
+    const why = 'not a semantic version, so the updater cannot compare it';
+    const refusal = plan({ installed, release: 'platform', history: [deployed(installed)] });
+    expect(refusal.outcome).toBe('cannotUpdateOperator');
+    expect(refusal.message).toMatch(`the installed version '${installed}' is ${why}`);
+    expect(refusal.message).toMatch(/\. If a parent chart installed the operator, set updater\.mode to check$/);
+  });
+
   it('is to the newest version within the range, and never to an older one', () => {
     const version = fc.tuple(fc.nat(3), fc.nat(3), fc.nat(3)).map((parts) => parts.join('.'));
     fc.assert(
@@ -155,14 +164,15 @@ describe('a check', () => {
   const check = (more: Partial<UpdateInput>) =>
     plan({ history: undefined, available: ['1.2.0', '1.3.0', '2.0.0'], ...more });
 
-  it('reports the newest version within the range, and how to upgrade to it', () => {
-    expect(check({ release: undefined })).toEqual({
-      outcome: 'operatorUpdateAvailable',
-      newest: '1.3.0',
-      message: '1.3.0 is newer than 1.2.0 and within >=1.2.0 <2.0.0-0. To upgrade: apply the manifests of that version',
-    });
-    expect(check({ versions: '*' }).message).toMatch(
-      /\. To upgrade: helm upgrade lumigo oci:\/\/charts\.example\/lumigo-operator --version 2\.0\.0 --namespace lumigo-system --reset-then-reuse-values$/,
-    );
-  });
+  it.each([undefined, 'lumigo', 'platform'])(
+    'reports the newest version in the range, without a command that could replace the release %s',
+    (release) => {
+      expect(check({ release })).toEqual({
+        outcome: 'operatorUpdateAvailable',
+        newest: '1.3.0',
+        message: '1.3.0 is newer than 1.2.0 and within >=1.2.0 <2.0.0-0. Install it as 1.2.0 was installed',
+      });
+      expect(check({ release, versions: '*' }).newest).toBe('2.0.0');
+    },
+  );
 });

@@ -34,7 +34,7 @@ export function planUpdate(input: UpdateInput): Result {
   const { installed, release, history, versions } = input;
   if (valid(installed) === null)
     return refuse(
-      `the installed version '${installed}' is not a semantic version, so the updater cannot compare it with other versions`,
+      `the installed version '${installed}' is not a semantic version, so the updater cannot compare it with other versions. If a parent chart installed the operator, set updater.mode to check`,
     );
   const last = history?.at(-1);
   if (last !== undefined && last.status !== 'deployed') return refuse(notInOrder(input, last));
@@ -43,12 +43,11 @@ export function planUpdate(input: UpdateInput): Result {
     return refuse(`'${versions}' is not a range of semantic versions, such as ^1.2.0 or '>=1.2 <3'`);
   const { newest, left, message } = getNewest(input, range);
   if (newest === undefined) return { outcome: 'operatorUpToDate', message };
-  const command = `helm upgrade ${release} ${input.chart} --version ${newest} --namespace ${input.namespace} --reset-then-reuse-values`;
-  if (history === undefined) {
-    const how = release === undefined ? 'apply the manifests of that version' : command;
-    return { outcome: 'operatorUpdateAvailable', newest, message: `${message}. To upgrade: ${how}` };
-  }
+  // A check cannot tell if the release is that of a parent chart.
+  const how = `Install it as ${installed} was installed`;
+  if (history === undefined) return { outcome: 'operatorUpdateAvailable', newest, message: `${message}. ${how}` };
   if (left === undefined) return { outcome: 'operatorUpdated', newest, message };
+  const command = `helm upgrade ${release} ${input.chart} --version ${newest} --namespace ${input.namespace} --reset-then-reuse-values`;
   const why = `${newest} was installed before (revision ${left.revision}, ${left.status}), so the updater does not install it again, and keeps ${installed}`;
   return { outcome: 'operatorUpToDate', newest, message: `${why}. To install it yourself: ${command}` };
 }
