@@ -35,7 +35,7 @@ const values = fc.record({
 
 const podName = 'manager-0';
 const read = (document: string) =>
-  readConfiguration(kinds, { [variables.config]: document, [variables.podName]: podName });
+  readConfiguration(kinds, { [variables.config]: document, [variables.podName]: podName }, '0.1.0');
 
 const sound = { name: 'lumigo', port: 8443, secure: true, strategy: 'manual', names: [], places: [] } as const;
 
@@ -93,10 +93,13 @@ describe('the configuration', () => {
   });
 
   it('is read by a program that accepts settings of any release', () => {
-    const document = { [variables.config]: JSON.stringify({ version: '0.1.1' }), [variables.podName]: podName };
+    const document = {
+      [variables.config]: JSON.stringify({ version: '0.1.1', added: true }),
+      [variables.podName]: podName,
+    };
     const version = setting('version', text);
     expect(() => readConfiguration({ version }, document, '0.1.0')).toThrow('This program is 0.1.0');
-    expect(readConfiguration({ version }, document, 'dev')).toEqual({ version: '0.1.1', podName });
+    expect(readConfiguration({ version }, document, 'dev')).toEqual({ version: '0.1.1', added: true, podName });
   });
 
   it('is refused if it is not JSON, and the error does not contain it', () => {

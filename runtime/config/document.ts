@@ -36,7 +36,7 @@ export const setting = <const Path extends string, T>(path: Path, of: Kind<T>) =
 
 export const variables = { config: 'LUMIGO_CONFIG', podName: 'LUMIGO_POD_NAME' } as const;
 
-/** Throws a ConfigError with one sentence about all problems. A `program` of version `dev` reads the settings of any release. */
+/** Throws a ConfigError with one sentence about all problems. A `program` of version `dev` reads the settings of any release, also with unknown values. */
 export function readConfiguration<K extends Kinds>(kinds: K, environment: NodeJS.ProcessEnv, program = programVersion) {
   const { [variables.config]: json, [variables.podName]: podName = '' } = environment;
   if (json === undefined)
@@ -45,7 +45,8 @@ export function readConfiguration<K extends Kinds>(kinds: K, environment: NodeJS
     ]);
   const document = parsed(json);
   requireOwn(document?.['version'], program);
-  const problems = document === undefined ? ['it is not a map in JSON'] : getProblems(kinds, document);
+  const find = program === 'dev' ? getWrong : getProblems;
+  const problems = document === undefined ? ['it is not a map in JSON'] : find(kinds, document);
   if (podName === '') problems.push(`${variables.podName} is not set`);
   if (problems.length > 0)
     throw new ConfigError([

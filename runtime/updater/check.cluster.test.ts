@@ -114,8 +114,9 @@ describe('the updater in the mode `check` [F60]', () => {
   });
 
   it('reports that there is nothing newer, also with the settings of a newer release', async () => {
-    // The image of the updater may be pinned.
-    const { code, log, event } = await update({ version: newer });
+    // The image of the updater may be pinned. The newer release may have a further setting.
+    const added = { version: newer, added: true };
+    const { code, log, event } = await update(added);
     expect({ code, log }).toEqual({ code: 0, log: expect.stringContaining('operator up to date') });
     expect(event).toMatchObject({ type: 'Normal', text: expect.stringContaining('LumigoOperatorUpToDate: ') });
   });
