@@ -33,6 +33,7 @@ const judge = (workload: Workload, more: Partial<DecisionInput> = {}) =>
 const instrumented = (workload = made(), by = injector) => byNew(workload, { injector: by, now: early });
 
 const none: NamespacePolicy = { kind: 'none' };
+const inactive: NamespacePolicy = { kind: 'inactive', lumigo: 'l', reason: 'SecretNotFound' };
 const deleting: NamespacePolicy = { kind: 'deleting', lumigo: 'l', remove: true };
 
 const labelled = (value: string) => ({ labels: { [labels.autoTrace]: value } });
@@ -52,7 +53,6 @@ describe('the decision about a workload', () => {
 
   const optOutMessage = "the resource has the 'lumigo.auto-trace' label set to 'false'; resource will not be mutated";
   const noLumigo = "No Lumigo configuration for the 'shop' namespace; resource will not be mutated";
-  const inactive: NamespacePolicy = { kind: 'inactive', lumigo: 'l', reason: 'SecretNotFound' };
   const argo = owned(replicaSet, 'Rollout', 'argoproj.io/v1alpha1');
   const other = owned(replicaSet, 'Rollout', 'example.com/v1');
   const leaving = withMetadata(made(), { deletionTimestamp: now });
@@ -135,6 +135,29 @@ describe('the decision about a workload', () => {
     const decision = judge(sent, { operation: 'UPDATE', old });
     expect(decision).toMatchObject({ tried: 'nothing', code: 'restored' });
     expect(changed(decision)).toEqual(old);
+  });
+
+  it.each([
+    ['the whole object', () => made({}, rollout), false],
+    [
+      'the list of containers of a Rollout',
+      (old: Workload) => withContainers(old, () => ({ env: [], volumeMounts: [] })),
+      true,
+    ],
+  ])('is to keep the injection if %s is sent again while the Lumigo is not active', (_what, sent, remove) => {
+    const old = byNew(made({}, rollout), { policy: { ...active, remove }, now: early });
+    const update = { operation: 'UPDATE', old, policy: inactive } as const;
+    const decision = judge(sent(old), update);
+    expect(decision).toMatchObject({ tried: 'nothing', code: 'restored' });
+    expect(changed(decision)).toEqual(old);
+    const other = withContainers(sent(old), () => ({ image: 'app:2' }));
+    expect(judge(other, update).code).toBe('inactive');
+  });
+
+  it('is to keep no injection while the Lumigo is not active if the object would become invalid', () => {
+    const old = instrumented();
+    const full = withMetadata(made(), { annotations: { note: 'x'.repeat(256 * 1024 - 100) } });
+    expect(judge(full, { operation: 'UPDATE', old, policy: inactive }).code).toBe('inactive');
   });
 
   it("is an injection that keeps a user's new mount of the injector's volume", () => {

@@ -10,7 +10,7 @@ import { hasInjection, isInjected, isUnremovable, uninstrument } from './remove.
 import { findRevert } from './revert.ts';
 import { isTooLarge, tooLarge } from './size.ts';
 import { findOptIn, getInjectionStatus, removeInjectionStatus } from './injection-status.ts';
-import { asItOptedIn, keep, keepInjection, metadataWithStatus, restoredJob, standingTemplate } from './standing.ts';
+import { asItOptedIn, keep, keepInjection, metadataWithStatus, restored, standingTemplate } from './standing.ts';
 import { withOwnText } from './standing.ts';
 import { selects } from '../api/label-selector.ts';
 import type { PodTemplate, Workload } from '../api/objects.ts';
@@ -26,7 +26,7 @@ function decideOtherwise(input: DecisionInput): Decision {
   const left = ineligible(input);
   const template = toTemplate(input.workload);
   if (template === undefined) return left ?? withoutTemplate(input);
-  if (left !== undefined) return restoredJob(input, template) ?? left;
+  if (left !== undefined) return input.workload.kind === 'Job' ? restored(input, template, left) : left;
   const isUpdate = input.operation === 'UPDATE' && input.policy.kind !== 'excluded';
   return isUpdate ? decideUpdate(input, template) : decideEligible(input, template);
 }
@@ -70,7 +70,7 @@ function followPolicy(input: DecisionInput, template: PodTemplate): Decision {
     case 'disabled':
       return whenTracingEnds(input, template, policy.remove, 'disabled');
     case 'inactive':
-      return none('inactive', workload, policy.reason);
+      return restored(input, template, none('inactive', workload, policy.reason));
     case 'deleting':
       return whenTracingEnds(input, template, policy.remove, 'lumigo-deleting');
     case 'pods':

@@ -40,12 +40,15 @@ function toCompare(template: PodTemplate): readonly unknown[] {
   return [withoutEmpty(metadata, ['labels', 'annotations']), rest, more];
 }
 
-/** Only the injection of a Job can be restored. The API server refuses any other change of its pod template. */
-export function restoredJob({ workload, old }: DecisionInput, template: PodTemplate): Decision | undefined {
-  if (workload.kind !== 'Job' || isTooLarge(workload)) return undefined;
-  const standing = unchanged(old, template);
-  const isRestorable = standing !== undefined && isInjected(standing) && !equal(standing, template);
-  return isRestorable ? corrected(withTemplate(workload, standing), 'restored') : undefined;
+/** Restores an injection that an update would only remove. The API server refuses any other change of a Job. */
+export function restored(input: DecisionInput, template: PodTemplate, otherwise: Decision): Decision {
+  const { workload, old } = input;
+  const standing = isTooLarge(workload) || isTooLarge(old) ? undefined : unchanged(old, template);
+  const tracing = standing && injectedSettings(standing);
+  if (standing === undefined || tracing === undefined || equal(standing, template)) return otherwise;
+  if (workload.kind === 'Job') return corrected(withTemplate(workload, standing), 'restored');
+  const decision = keepInjection(input, standing, tracing);
+  return decision.kind === 'inject' && whyInvalid(decision.workload) === undefined ? decision : otherwise;
 }
 
 export function keepInjection(input: DecisionInput, standing: PodTemplate, tracing: TracingSettings): Decision {
@@ -97,8 +100,10 @@ type News = { readonly change?: 'added' | 'updated' | 'none'; readonly skipped?:
 
 /** Returns metadata with label and injection status. Without a change for the programs, the injection status keeps the last change. */
 export function metadataWithStatus(input: Kept, label: string, tracing: TracingSettings, news: News = {}) {
+  const { policy, old } = input;
   const { metadata } = input.workload;
-  const keep = ('remove' in input.policy && !input.policy.remove) || undefined;
+  const before = policy.kind === 'inactive' ? getInjectionStatus(old?.metadata) : undefined;
+  const keep = ('remove' in policy && !policy.remove) || before?.keep;
   const content = { ...changeIn(input, news), tracing, keep, userLabel: toLabel(metadata) };
   return injectionStatus(removeInjectionStatus(metadata), label, content);
 }

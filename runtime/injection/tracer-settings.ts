@@ -20,16 +20,11 @@ export const injectionsOwn: readonly string[] = [...new Set(variables.map(({ nam
 /** Returns the settings by the variable's name. A missing Secret or ConfigMap must not keep a pod from starting. */
 export const getTracerVariables = (settings: readonly TracerSetting[]): TracerVariables =>
   Object.fromEntries(
-    settings.map(({ name, value = '', valueFrom }) => [
-      name,
-      valueFrom === undefined ? { value } : { valueFrom: optional(valueFrom) },
-    ]),
+    settings.map(({ name, value = '', valueFrom: from }) => [name, from ? { valueFrom: optional(from) } : { value }]),
   );
 
 const optional = (valueFrom: NonNullable<TracerSetting['valueFrom']>) =>
-  Object.fromEntries(
-    Object.entries(valueFrom).map(([source, { name, key }]) => [source, { name, key, optional: true }]),
-  );
+  Object.fromEntries(Object.entries(valueFrom).map(([from, { name, key }]) => [from, { name, key, optional: true }]));
 
 const NAME = new RegExp(tracerSettings.name);
 
