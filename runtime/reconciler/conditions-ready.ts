@@ -50,11 +50,8 @@ export function getReadyConditions(input: ReadyInput, conditions: readonly Untim
   const current = conditions.filter(({ observedGeneration = generation }) => observedGeneration === generation);
   const results = needed.map((type) => ({ type, result: current.find((each) => each.type === type) }));
   const failed = problem ?? results.find(({ result }) => result?.status === 'False')?.result;
-  if (failed !== undefined)
-    return [
-      condition(READY, 'False', failed),
-      ...(stalling.includes(failed.reason) ? [condition(STALLED, 'True', failed)] : []),
-    ];
+  const stalled = failed && stalling.includes(failed.reason) ? [condition(STALLED, 'True', failed)] : [];
+  if (failed !== undefined) return [condition(READY, 'False', failed), ...stalled];
   const missing = results.filter(({ result }) => result === undefined).map(({ type }) => checks[type]);
   return missing.length === 0
     ? [condition(READY, 'True', works(WORKS))]

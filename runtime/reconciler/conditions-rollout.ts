@@ -16,7 +16,6 @@ export function condition(type: ConditionType, status: Condition['status'], { re
 }
 
 export const MAX_NAMES_SHOWN = 10;
-
 export const ROLLED_OUT = 'RolledOut';
 export const HALTED = 'Halted';
 

@@ -22,6 +22,8 @@ const input: StatusInput = {
 const later = '2026-11-20T11:00:00Z';
 const statusOf = (more: Partial<StatusInput>, before?: ReturnType<typeof getStatus>) =>
   getStatus({ ...input, ...more }, before);
+const injecting = { needed: ['WebhookReachable'] } as const;
+const unread = { progress: { ...noProgress, pending: 1, instrumented: 1 } };
 const noted = (progress: Partial<StatusInput['progress']>) =>
   findCondition(statusOf({ progress: { ...noProgress, ...progress } }), 'Active');
 const findCondition = (status: ReturnType<typeof getStatus>, type: string) =>
@@ -81,10 +83,28 @@ describe('the status of a Lumigo', () => {
   it('keeps what an earlier leader saw until there is a new result', () => {
     const before = statusOf({ webhook: 'working', telemetry: 'working' });
     expect(statusOf({ now: later }, before).conditions).toEqual(before.conditions);
-    const queued = statusOf({ summary: { ...noRollout, queued: 1 } });
-    const pending = statusOf({ progress: { ...noProgress, pending: 1 } }, queued);
-    const known = [pending, statusOf({}, queued)].map((status) => findCondition(status, 'RolledOut')?.status);
+    const queued = statusOf({ ...injecting, summary: { ...noRollout, queued: 1 } });
+    const pending = statusOf({ ...injecting, ...unread }, queued);
+    const known = [pending, statusOf(injecting, queued)].map((status) => findCondition(status, 'RolledOut')?.status);
     expect(known).toEqual(['False', 'True']);
+  });
+
+  const off: readonly [string, Partial<StatusInput>][] = [
+    ['has an error', { problem: { reason: 'SecretNotFound', message: 'gone' } }],
+    ['is being deleted', { metadata: { ...input.metadata, deletionTimestamp: later } }],
+    ['disables injection', { needed: ['TokenAccepted'] }],
+  ];
+
+  it.each(off)('has RolledOut while it %s only if there is a reason for False', (_what, ends) => {
+    const before = statusOf({ ...injecting, summary: { ...noRollout, queued: 1 } });
+    const find = (more: Partial<StatusInput>) =>
+      findCondition(statusOf({ ...injecting, ...ends, ...more }, before), 'RolledOut');
+    expect(find({})).toBeUndefined();
+    expect(find(unread)).toMatchObject({ status: 'False', reason: 'Progressing' });
+    expect(find({ summary: { ...noRollout, left: 1 } })).toMatchObject({ status: 'False', reason: 'LeftForNow' });
+    const complete = statusOf(injecting, before);
+    expect(findCondition(complete, 'RolledOut')).toMatchObject({ status: 'True' });
+    expect(findCondition(statusOf({ ...injecting, ...ends, ...unread }, complete), 'RolledOut')).toBeUndefined();
   });
 
   it('has a condition for each result', () => {

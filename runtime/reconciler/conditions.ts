@@ -42,14 +42,14 @@ export function getStatus(input: StatusInput, current: LumigoStatus | undefined)
 }
 
 function toConditions(input: StatusInput, known: Known): Untimed[] {
-  const { problem, webhook, telemetry, podPolicy, progress, summary, needed } = input;
+  const { problem, webhook, telemetry, podPolicy, progress, needed } = input;
   const conditions = [
     activeCondition(input),
     condition('Error', problem === undefined ? 'False' : 'True', problem ?? { reason: 'NoError', message: '' }),
     latest(webhook, good.webhook, known),
     needed.includes('PodPolicyInstalled') ? latest(podPolicy, good.podPolicy, known) : [],
     latest(telemetry, good.telemetry, known),
-    rolloutCondition(summary, known.get(ROLLED_OUT), isRolloutKnown(input)),
+    rolledOut(input, known.get(ROLLED_OUT)),
     onceThereWas(elsewhereIn(progress), good.injections, known),
     problem === undefined ? latest(tokenSeen(input), good.token, known) : [],
     telemetryConditions(input.received),
@@ -57,8 +57,16 @@ function toConditions(input: StatusInput, known: Known): Untimed[] {
   return [...getReadyConditions(input, conditions, known), ...conditions];
 }
 
-const isRolloutKnown = ({ progress, summary, needed }: StatusInput): boolean =>
-  progress.pending === 0 && !(summary.pods?.isPartial ?? needed.includes('PodPolicyInstalled'));
+function rolledOut(input: StatusInput, before: Untimed | undefined) {
+  const { progress, summary, needed } = input;
+  const isKnown = progress.pending === 0 && !(summary.pods?.isPartial ?? needed.includes('PodPolicyInstalled'));
+  const isOver = isOff(input) && (isKnown || before?.status === 'True');
+  return rolloutCondition(summary, isOver ? undefined : before, isKnown);
+}
+
+/** No further workload is injected, so no rollout is complete. */
+const isOff = ({ problem, metadata, needed }: StatusInput): boolean =>
+  (problem ?? metadata.deletionTimestamp) !== undefined || needed.every((type) => type === 'TokenAccepted');
 
 /** A result for an earlier spec may be about another token. */
 const tokenSeen = ({ token, metadata }: StatusInput) =>
@@ -66,10 +74,9 @@ const tokenSeen = ({ token, metadata }: StatusInput) =>
 
 function activeCondition({ metadata, problem, progress }: StatusInput): Untimed {
   const soFar = inWords(progress);
-  const deleting = `This Lumigo resource is being deleted${soFar}`;
+  const deleting = { reason: 'Deleting', message: `This Lumigo resource is being deleted${soFar}` } as const;
   const broken = "This Lumigo resource has an error, see the 'Error' condition";
-  if (metadata.deletionTimestamp !== undefined)
-    return condition('Active', 'False', { reason: 'Deleting', message: deleting });
+  if (metadata.deletionTimestamp !== undefined) return condition('Active', 'False', deleting);
   if (problem !== undefined) return condition('Active', 'False', { reason: problem.reason, message: broken });
   return condition('Active', 'True', { reason: 'Ready', message: `Lumigo is ready${soFar}` });
 }
@@ -80,9 +87,8 @@ export function telemetryConditions({ received, silent }: TelemetrySummary): Unt
     const message = `No telemetry arrives from ${abridged(silent.map(getName), MAX_NAMES_SHOWN)}. Check each of them. ${silenceChecks}`;
     return [condition('TelemetryReceived', 'False', { reason: 'NothingReceived', message })];
   }
-  if (received === 0) return [];
   const message = 'Telemetry arrives from the workloads whose pods have run with the injection for long enough';
-  return [condition('TelemetryReceived', 'True', { reason: 'Received', message })];
+  return received === 0 ? [] : [condition('TelemetryReceived', 'True', { reason: 'Received', message })];
 }
 
 const REACHES = 'The API server reaches the injector webhook';

@@ -15,6 +15,8 @@ const CONFLICT = { ms: 200, count: 1 / 8 };
 /** Per namespace, so that one tenant's `Lumigo` resources do not take every connection. */
 const MAX_CONCURRENT_WRITES = 2;
 const MAX_NAMES_SHOWN = 20;
+const CONTESTED =
+  'another client changes the status of the Lumigo resource, or its definition is older. Writing it less often';
 
 const toFields = ({ metadata }: LumigoResource) => ({ namespace: metadata.namespace, lumigo: metadata.name });
 
@@ -67,11 +69,7 @@ export class LumigoWriter {
 
   private async writeStatus({ lumigo, status, withList, repeats }: Action<'write-status'>): Promise<void> {
     const { api, lumigoes, events, logger } = this.term;
-    if (repeats === 1)
-      logger.warn(
-        toFields(lumigo),
-        'another client changes the status of the Lumigo resource, or its definition is older. Writing it less often',
-      );
+    if (repeats === 1) logger.warn(toFields(lumigo), CONTESTED);
     const { instrumentedResources: listed = [], ...lastStatus } = status;
     // A merge patch removes a field that is null.
     const ended = lumigo.status?.injector !== undefined && status.injector === undefined ? { injector: null } : {};

@@ -175,6 +175,18 @@ describe('a Lumigo', () => {
     expect(workloads.conditions?.map(({ type }) => type)).not.toContain('RolledOut');
   });
 
+  it('does not say that it is rolled out once it disables injection', () => {
+    const progressing = { ...ready.conditions[0], type: 'RolledOut', status: 'False', reason: 'Progressing' };
+    const seen = (enabled: boolean) => {
+      const resource = lumigo({}, { conditions: [...ready.conditions, progressing] });
+      return observed([known({ ...resource, spec: { ...resource.spec, tracing: { injection: { enabled } } } })]);
+    };
+    const rolledOut = [true, false].map((enabled) =>
+      getStatus(seen(enabled)).conditions?.find(({ type }) => type === 'RolledOut'),
+    );
+    expect(rolledOut).toMatchObject([{ status: 'True' }, undefined]);
+  });
+
   it('keeps its finalizer while a workload only waits, however long that takes [F3]', () => {
     const seen = observed([known(lumigo(going), { listed: [entry('a')] })], [instrumented('a')]);
     expect(actions(seen, 100 * DEADLINE_MS)).not.toContain('remove-finalizer');
