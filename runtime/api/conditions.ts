@@ -99,10 +99,10 @@ export const conditionTypes = {
     },
   },
   RolledOut: {
-    means: 'All workloads that can be instrumented are instrumented and run.',
+    means: 'All workloads that can be instrumented are instrumented.',
     onRequest: true,
     reasons: {
-      Complete: yes('All of them run with the injection.'),
+      Complete: yes('Each injection succeeded. Later failures are not shown.'),
       Progressing: no('Workloads are being changed, or are queued.'),
       Halted: no('No further workload is changed after reverts.', 'Fix the cause, then retry a reverted workload.'),
       Reverted: no(
@@ -114,7 +114,7 @@ export const conditionTypes = {
         'Wait, resume them, or read their events.',
       ),
       Unready: no(
-        'Workloads have an older injection, and their pods do not all run.',
+        'A new leader found older injections whose pods do not all run. It does not judge them.',
         'Wait, or repair the workloads.',
       ),
       LeftForNow: no(

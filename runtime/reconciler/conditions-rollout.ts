@@ -35,7 +35,7 @@ export function rolloutCondition(summary: RolloutSummary, before: Untimed | unde
   const message = inWords(summary).filter((each) => each !== '');
   if (reason !== undefined) return condition(ROLLED_OUT, 'False', { reason, message: message.join('. ') });
   if (!isKnown || before === undefined) return before;
-  const complete = `All ${summary.pods === undefined ? 'workloads that can be instrumented are instrumented and run' : 'pods that can be injected run with the injection'}`;
+  const complete = `All ${summary.pods === undefined ? 'workloads that can be instrumented are instrumented' : 'pods that can be injected run with the injection'}`;
   return condition(ROLLED_OUT, 'True', { reason: 'Complete', message: complete });
 }
 
