@@ -107,6 +107,18 @@ describe('the status of a Lumigo', () => {
     expect(findCondition(statusOf({ ...injecting, ...ends, ...unread }, complete), 'RolledOut')).toBeUndefined();
   });
 
+  it('has InjectionsCurrent of an earlier leader until each workload has been read', () => {
+    const type = 'InjectionsCurrent';
+    const failed = statusOf({ ...injecting, progress: { ...noProgress, elsewhere: 2 } });
+    const find = (more: Partial<StatusInput>) => findCondition(statusOf({ ...injecting, ...more }, failed), type);
+    expect([unread, {}].map((more) => find(more)?.status)).toEqual(['False', 'True']);
+    expect(findCondition(statusOf({ ...injecting, ...unread }), type)).toBeUndefined();
+    for (const [, ends] of off) {
+      expect(find({ ...ends, progress: { ...noProgress, instrumented: 3 } })).toMatchObject({ status: 'False' });
+      expect(find(ends)).toMatchObject({ status: 'True' });
+    }
+  });
+
   it('has a condition for each result', () => {
     const needed = ['TokenAccepted', 'WebhookReachable', 'PodPolicyInstalled'] as const;
     const types = [

@@ -42,7 +42,7 @@ export function getStatus(input: StatusInput, current: LumigoStatus | undefined)
 }
 
 function toConditions(input: StatusInput, known: Known): Untimed[] {
-  const { problem, webhook, telemetry, podPolicy, progress, needed } = input;
+  const { problem, webhook, telemetry, podPolicy, needed } = input;
   const conditions = [
     activeCondition(input),
     condition('Error', problem === undefined ? 'False' : 'True', problem ?? { reason: 'NoError', message: '' }),
@@ -50,7 +50,7 @@ function toConditions(input: StatusInput, known: Known): Untimed[] {
     needed.includes('PodPolicyInstalled') ? latest(podPolicy, good.podPolicy, known) : [],
     latest(telemetry, good.telemetry, known),
     rolledOut(input, known.get(ROLLED_OUT)),
-    onceThereWas(elsewhereIn(progress), good.injections, known),
+    onceThereWas(elsewhereIn(input), good.injections, known),
     problem === undefined ? latest(tokenSeen(input), good.token, known) : [],
     telemetryConditions(input.received),
   ].flatMap((each) => each ?? []);
@@ -83,10 +83,9 @@ function activeCondition({ metadata, problem, progress }: StatusInput): Untimed 
 
 /** Empty until telemetry arrives, or a workload is silent for too long. */
 export function telemetryConditions({ received, silent }: TelemetrySummary): Untimed[] {
-  if (silent.length > 0) {
-    const message = `No telemetry arrives from ${abridged(silent.map(getName), MAX_NAMES_SHOWN)}. Check each of them. ${silenceChecks}`;
-    return [condition('TelemetryReceived', 'False', { reason: 'NothingReceived', message })];
-  }
+  const missing = `No telemetry arrives from ${abridged(silent.map(getName), MAX_NAMES_SHOWN)}. Check each of them. ${silenceChecks}`;
+  if (silent.length > 0)
+    return [condition('TelemetryReceived', 'False', { reason: 'NothingReceived', message: missing })];
   const message = 'Telemetry arrives from the workloads whose pods have run with the injection for long enough';
   return received === 0 ? [] : [condition('TelemetryReceived', 'True', { reason: 'Received', message })];
 }
@@ -94,13 +93,12 @@ export function telemetryConditions({ received, silent }: TelemetrySummary): Unt
 const REACHES = 'The API server reaches the injector webhook';
 const COLLECTS = 'The telemetry proxy collects all telemetry that the Lumigo resources request';
 const CURRENT = "Every injected workload sends to this installation's telemetry proxy";
-const ACCEPTED = "Lumigo's endpoint accepts the token";
 const INSTALLED = 'The API server injects new pods by a policy';
 const good = {
   webhook: condition('WebhookReachable', 'True', { reason: 'ProbeSucceeded', message: REACHES }),
   telemetry: condition('TelemetryProxyReady', 'True', { reason: 'ConfigurationTaken', message: COLLECTS }),
   injections: condition('InjectionsCurrent', 'True', { reason: 'Current', message: CURRENT }),
-  token: condition('TokenAccepted', 'True', { reason: 'Accepted', message: ACCEPTED }),
+  token: condition('TokenAccepted', 'True', { reason: 'Accepted', message: "Lumigo's endpoint accepts the token" }),
   podPolicy: condition('PodPolicyInstalled', 'True', { reason: 'Installed', message: INSTALLED }),
 };
 
@@ -108,8 +106,11 @@ const OTHER_PROXY =
   "to an address that is not this installation's telemetry proxy. The operator renews the injection when the pod template changes, or at once with the setting injection.updateOnUpgrade";
 
 /** After a rename or move of the operator, the Service of these injections may no longer exist. */
-function elsewhereIn({ elsewhere }: Progress): Problem | 'working' {
+function elsewhereIn(input: StatusInput): Problem | 'working' | undefined {
+  const { elsewhere, pending, instrumented } = input.progress;
   const message = `${countedWorkloads(elsewhere, 'sends', 'send')} telemetry ${OTHER_PROXY}`;
+  // Only decisions under an active Lumigo read where injections send to.
+  if (pending > 0 || (isOff(input) && elsewhere === 0 && instrumented > 0)) return undefined;
   return elsewhere === 0 ? 'working' : { reason: 'OtherEndpoint', message };
 }
 
@@ -121,8 +122,8 @@ const latest = (seen: Problem | 'working' | undefined, good: Untimed, known: Kno
   seen === undefined ? known.get(good.type) : observed(seen, good);
 
 /** Returns a condition that appears with its first problem. */
-const onceThereWas = (seen: Problem | 'working', good: Untimed, known: Known): Untimed | undefined =>
-  seen === 'working' && !known.has(good.type) ? undefined : observed(seen, good);
+const onceThereWas = (seen: Problem | 'working' | undefined, good: Untimed, known: Known): Untimed | undefined =>
+  latest(seen === 'working' && !known.has(good.type) ? undefined : seen, good, known);
 
 const OLDER =
   'an injection from another operator version (renewed when the pod template changes, or at once with injection.updateOnUpgrade)';

@@ -55,6 +55,14 @@ describe('the result of a change', () => {
     expect(after({ ...added, problem: `${guardAnswer} add this` })).toBe(false);
   });
 
+  it('names the telemetry proxy of a kept injection, also if its label was restored', () => {
+    const elsewhere = 'http://old';
+    const kept = { kind: 'inject', tried: 'nothing', code: 'relabelled', message: '', skipped: [], workload } as const;
+    const relabelled: ChangeResult = { kind: 'written', workload, change: 'none', decision: { ...kept, elsewhere } };
+    const results: ChangeResult[] = [{ ...left, decision: { ...decision, elsewhere } }, relabelled, written];
+    expect(results.map((result) => facts(result).elsewhere)).toEqual([elsewhere, elsewhere, undefined]);
+  });
+
   it('is retried no earlier than a busy API server asks', () => {
     expect(facts({ ...refused, isRefused: false, atLeastMs: 32_000 }).failure).toMatchObject({ retryAt: 33_000 });
   });

@@ -71,15 +71,14 @@ export function getFacts(outcome: Outcome): Facts {
       return result.observation.kind === 'evicted' ? {} : seen;
     case 'left':
       return { ...seen, ...decided(policy, result), ...whenLeft(outcome, result) };
-    case 'written': {
-      const write = writeAfter(outcome, result);
-      return { ...seen, ...decided(policy, result), failure: undefined, write, elsewhere: undefined };
-    }
+    case 'written':
+      return { ...seen, ...decided(policy, result), failure: undefined, write: writeAfter(outcome, result) };
   }
 }
 
-const decided = (policy: NamespacePolicy, { decision: { tried, code, message } }: Left | Written): Facts => ({
-  lastDecision: { policy, tried, code, message: digest(message) },
+const decided = (policy: NamespacePolicy, { decision: { elsewhere, message, ...last } }: Left | Written): Facts => ({
+  elsewhere,
+  lastDecision: { policy, tried: last.tried, code: last.code, message: digest(message) },
 });
 
 function whenLeft(outcome: Outcome, left: Left): Facts {
@@ -88,7 +87,6 @@ function whenLeft(outcome: Outcome, left: Left): Facts {
     // A read between two attempts of a revert is no success.
     failure: state?.kind === 'reverting' ? failure : undefined,
     write: write && shown(write, outcome, left),
-    elsewhere: left.decision.elsewhere,
   };
 }
 

@@ -149,9 +149,7 @@ export class Reconciler {
     for (const namespace of this.options.lumigoes.namespaces()) this.enqueue(namespace);
   }
 
-  isAnyInstrumented(): boolean | undefined {
-    return this.begun ? this.store.instrumented > 0 : undefined;
-  }
+  isAnyInstrumented = (): boolean | undefined => (this.begun ? this.store.instrumented > 0 : undefined);
 
   private see(kind: WorkloadKind, metadata: Metadata, isListed: boolean): void {
     const seen = this.store.upsert(kind, metadata, isListed);
