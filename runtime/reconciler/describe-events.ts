@@ -10,9 +10,12 @@ import type { QueuedEvent } from '../kubernetes/resources/event-queue.ts';
 import type { Change, Failed } from './facts.ts';
 import type { ObservedWorkload } from './observed.ts';
 
-export function changed(workload: ObservedWorkload, policy: NamespacePolicy, change: Exclude<Change, 'none'>) {
+type Made = Exclude<Change, 'none'>;
+
+/** `remover`: the workload does not say who removed its injection. */
+export function changed(workload: ObservedWorkload, policy: NamespacePolicy, change: Made, remover?: 'webhook') {
   const injectionStatus = change === 'removed' ? undefined : parseInjectionStatus(workload.injectionStatus);
-  const { by, at, skipped } = injectionStatus ?? {};
+  const { by = remover, at, skipped } = injectionStatus ?? {};
   const message = `Lumigo instrumentation ${change} (${trigger(workload, policy, by)})`;
   const more = skipped === undefined ? '' : `; ${skipped}`;
   return eventOn(workload, words[change].done, message + more, at ?? workload.instrumentedVersion ?? '');
@@ -80,10 +83,8 @@ function eventOn(subject: Subject, reason: EventReason, message: string, key: st
   return { regarding, reason, message, key };
 }
 
-function inWords(ms: number): string {
-  if (ms === 60_000) return 'one minute';
-  return ms === 3_600_000 ? 'one hour' : `${ms / 3_600_000} hours`;
-}
+const inWords = (ms: number): string =>
+  ({ 60_000: 'one minute', 3_600_000: 'one hour' })[ms] ?? `${ms / 3_600_000} hours`;
 
 const words = {
   added: { done: 'LumigoAddedInstrumentation', failed: 'LumigoCannotAddInstrumentation', verb: 'add' },

@@ -135,6 +135,19 @@ it('repeats no event if only the reason of a skipped container changes, or that 
   expect(countEvents((recorder) => recorder.seen(after, before, policy))).toBe(0);
 });
 
+it('names the injector webhook for a removal in the write of another client, and itself for its own', () => {
+  const before = withInjectionStatus({ change: 'added', at: since });
+  const optedOut = observed({ ...bare, labels: { [labels.autoTrace]: 'false' } });
+  const lost = { kind: 'failed', change: 'removed', problem: 'no answer', isRefused: false } as const;
+  const messages = getEvents((recorder) => {
+    recorder.seen(optedOut, before, policy);
+    recorder.result(optedOut, { ...before, inFlight: {} }, policy, lost);
+  }).map(({ message }) => message);
+  const removed = (by: string) =>
+    `Lumigo instrumentation removed (trigger: ${by}, acting on behalf of the 'shop/lumigo' Lumigo resource)`;
+  expect(messages).toEqual([removed('injector webhook'), removed('controller')]);
+});
+
 it('reports no removal if a list shows a workload from before its injection', () => {
   const before = { ...withInjectionStatus({ change: 'added', at: since }), resourceVersion: '20' };
   const listed = { ...observed(bare), resourceVersion: '19' };

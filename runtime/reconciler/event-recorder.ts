@@ -37,7 +37,8 @@ export class EventRecorder {
     if (before !== undefined && isOlder(workload.resourceVersion, before.resourceVersion)) return;
     if (workload.injectionStatus !== undefined) this.withInjectionStatus(workload, policy);
     else if (before !== undefined && !isReverted(before.injectionStatus) && !isInstrumented(workload))
-      this.term.events.add(changed(before, policy, 'removed'));
+      // Without a change of its own, most often the webhook removed it in the write of another client.
+      this.term.events.add(changed(before, policy, 'removed', before.inFlight ? undefined : 'webhook'));
   }
 
   result(workload: ObservedWorkload, before: ObservedWorkload, policy: NamespacePolicy, result: ChangeResult): void {
