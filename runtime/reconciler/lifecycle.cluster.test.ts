@@ -127,6 +127,20 @@ describe('the Secret of a Lumigo', () => {
   });
 });
 
+it('an injection stays if a tool sends clean containers again while the Lumigo has an error', async () => {
+  const namespace = await testCluster.instrumented('mistyped');
+  const read = () => testCluster.toTemplate(deployment, namespace, 'app');
+  const before = await read();
+  await testCluster.changeLumigo(namespace, { spec: { lumigoToken: { secretRef: { name: 'mistyped' } } } });
+  await testCluster.waitForCondition(namespace, 'Active', { status: 'False', reason: 'SecretNotFound' });
+  const send = (...containers: readonly object[]) =>
+    testCluster.merge(deployment, namespace, 'app', { spec: { template: { spec: { containers } } } });
+  await send({ name: 'app', image: 'app:1' });
+  expect(await read()).toEqual(before);
+  await send({ name: 'app', image: 'app:2' });
+  expect(JSON.stringify(await read())).not.toContain('LD_PRELOAD');
+});
+
 it('no workload counts as missed by the webhook that the Lumigo did not ask for when it was created', async () => {
   const missed = () => operator.metric('lumigo_operator_missed_injections_total');
   const before = await missed();

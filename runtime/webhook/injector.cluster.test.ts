@@ -79,6 +79,8 @@ describe('in a namespace with a Lumigo', () => {
       expect(await testCluster.label(kind, inside, name)).toBe('FALSE');
       // The reconciler may miss a state of a few milliseconds, so the test waits for the event.
       await waitForReasons(name, 'LumigoAddedInstrumentation', 'LumigoRemovedInstrumentation');
+      const removal = (await testCluster.events(inside, name)).find(({ reason }) => reason.includes('Removed'));
+      expect(removal?.message).toMatch(/removed \(trigger: injector webhook, acting on behalf of/);
       await setLabel(null);
       expect(await testCluster.isInstrumented(kind, inside, name)).toBe(true);
       const added = ['LumigoAddedInstrumentation', 'LumigoAddedInstrumentation'];
