@@ -195,6 +195,16 @@ const attacks: readonly (readonly [string, Attack])[] = [
   ['a record of a variable', { record: { format: 9, variables: ['PATH'] } }],
   ['a record of a setting of another name', { record: { env: { NODE_OPTIONS: { value: 'x' } } } }],
   ['a record of a library from a Secret', keeping({ env: [{ name: environment.preload, ...getSecret('other') }] })],
+  [
+    'a record of a library that a later version would have written',
+    {
+      record: {
+        kept: { app: { env: [{ name: environment.preload, value: '/tmp/evil.so' }] } },
+        format: 9,
+        variables: [environment.preload],
+      },
+    },
+  ],
   ['a record of a name with a bracket before a pull secret', { record: { pullSecrets: [']', 'users'] } }],
   ['a record of a variable after a space', { recordText: addField('"format":9,"variables" :["PATH"]') }],
   ['a record with two lists of variables', { recordText: addField('"format":9,"variables":[],"variables":["PATH"]') }],

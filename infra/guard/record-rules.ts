@@ -15,7 +15,7 @@ const VALUE = String.raw`"value(":${STRING}|From":\{"\w+":\{${FLAT}\})`;
 export const VARIABLE = String.raw`\{"name":"\w+"(,${VALUE})?\}`;
 export const MOUNT = String.raw`"mount":\{${FLAT}`;
 
-/** Another field of a record needs a line here. JSON.parse refuses commas that are missing or superfluous. */
+/** Another field of a record needs a line here. CEL's limit for a record of 64 Ki has room for about 40 more characters. JSON.parse refuses commas that are missing or superfluous. */
 const fields: readonly (readonly [value: string, ...(keyof OriginalState)[]])[] = [
   [STRING, 'endpoint', 'secretName', 'secretKey', 'label', 'safeToEvict', 'image', 'injector'],
   [String.raw`\[("[^\[\]",\\]+",?)*\]`, 'pullSecrets', 'skipped', 'excluded', 'initContainers', 'variables'],

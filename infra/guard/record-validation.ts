@@ -7,8 +7,10 @@ import { isMount, isVariable } from './record-rules.ts';
 const inContainersBefore = (condition: Cel): Cel =>
   `(variables.containersBefore + variables.usersInitContainersBefore).exists(before, ${condition})`;
 
-/** The removal of a joined variable uses no other value than the present one, so users may have changed it. */
-const isJoined = joinedVariables.map(({ name }) => `json.startsWith(${text(`{"name":"${name}","value":`)})`);
+/** The removal of a joined variable takes no value from the record, unless the record lists it as one of a later version. */
+const isJoined = joinedVariables.map(({ name }) =>
+  all(`json.startsWith(${text(`{"name":"${name}","value":`)})`, `!(${text(name)} in variables.originalStateVariables)`),
+);
 
 const replaced: Cel = `variables.replaced.all(json, ${any(
   ...isJoined,
