@@ -134,13 +134,14 @@ function forge({ metadata, spec }: PodTemplate, attack: Attack): PodTemplate {
   };
 }
 const withForged = (workload: Workload, attack: Attack) => withTemplate(workload, forge(clean(workload), attack));
-const keeping = (kept: object): Attack => ({ record: { kept: { app: kept } } });
+const keeping = (kept: object, more: object = {}): Attack => ({ record: { kept: { app: kept }, ...more } });
+const later = { format: 9, variables: [environment.preload] };
 
 const hardened = { allowPrivilegeEscalation: false, capabilities: { drop: ['ALL'] }, readOnlyRootFilesystem: true };
 const getSecret = (name: string, more: object = {}) => ({ valueFrom: { secretKeyRef: { name, key: 'k', ...more } } });
 
 const addField = (field: string) => (text: string) => text.replace(/(,"kept":.*)?\}$/, `,${field}}`);
-const escapedMount = String.raw`{"name":"users","mountPath":"/opt/lumigo","sub\u0050ath":"evil"}`;
+const escapedMount = String.raw`"mount":{"name":"users","mountPath":"/opt/lumigo","sub\u0050ath":"evil"}`;
 
 const attacks: readonly (readonly [string, Attack])[] = [
   ['another image of the injector', { injector: { image: 'evil:1' } }],
@@ -195,23 +196,11 @@ const attacks: readonly (readonly [string, Attack])[] = [
   ['a record of a variable', { record: { format: 9, variables: ['PATH'] } }],
   ['a record of a setting of another name', { record: { env: { NODE_OPTIONS: { value: 'x' } } } }],
   ['a record of a library from a Secret', keeping({ env: [{ name: environment.preload, ...getSecret('other') }] })],
-  [
-    'a record of a library that a later version would have written',
-    {
-      record: {
-        kept: { app: { env: [{ name: environment.preload, value: '/tmp/evil.so' }] } },
-        format: 9,
-        variables: [environment.preload],
-      },
-    },
-  ],
+  ['a record of a library of a later version', keeping({ env: [{ name: environment.preload, value: '/x' }] }, later)],
   ['a record of a name with a bracket before a pull secret', { record: { pullSecrets: [']', 'users'] } }],
   ['a record of a variable after a space', { recordText: addField('"format":9,"variables" :["PATH"]') }],
   ['a record with two lists of variables', { recordText: addField('"format":9,"variables":[],"variables":["PATH"]') }],
-  [
-    'a record of a mount whose key is escaped',
-    { recordText: addField(String.raw`"kept":{"app":{"mount":${escapedMount}}}`) },
-  ],
+  ['a record of a mount whose key is escaped', { recordText: addField(`"kept":{"app":{${escapedMount}}}`) }],
   ['a value in what is no JSON', { recordText: (text) => `${text}{"name":"LUMIGO_ENDPOINT","value":"http://evil"}` }],
 ];
 
