@@ -51,10 +51,7 @@ export const conditionTypes = {
     means: 'Something prevents the operator from acting. `Active` is then False with the same reason.',
     reasons: {
       NoError: no('Nothing prevents it.'),
-      SecretReferenceMissing: yes(
-        'The `Lumigo` resource names no Secret or no key.',
-        'Set `spec.lumigoToken.secretRef`.',
-      ),
+      SecretReferenceMissing: yes('The resource names no Secret or no key.', 'Set `spec.lumigoToken.secretRef`.'),
       SecretNotFound: yes('The Secret does not exist.', 'Create it in the same namespace.'),
       SecretKeyNotFound: yes('The Secret does not have the key.', 'Add the key, or name another one.'),
       SecretForbidden: yes('The operator may not read the Secret.', 'Apply the manifests of the operator again.'),
@@ -102,7 +99,7 @@ export const conditionTypes = {
     means: 'All workloads that can be instrumented are instrumented.',
     onRequest: true,
     reasons: {
-      Complete: yes('Each injection succeeded. Later failures are not shown.'),
+      Complete: yes('No injection failed while the operator watched it.'),
       Progressing: no('Workloads are being changed, or are queued.'),
       Halted: no('No further workload is changed after reverts.', 'Fix the cause, then retry a reverted workload.'),
       Reverted: no(
@@ -121,6 +118,7 @@ export const conditionTypes = {
         'The setting `rollout.strategy` leaves them until their pod template changes.',
         'Deploy them, or set the annotation `lumigo.retry` with `manual`.',
       ),
+      Stopped: { status: 'Unknown', means: 'The resource has an error, injects nothing or is being deleted.' },
       PodsWithoutInjection: no(
         'In Pod mode: pods run that are older than the injection.',
         'Restart their workloads (`kubectl rollout restart`), or delete the pods.',

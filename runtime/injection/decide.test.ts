@@ -152,6 +152,11 @@ describe('the decision about a workload', () => {
     expect(changed(decision)).toEqual(old);
     const other = withContainers(sent(old), () => ({ image: 'app:2' }));
     expect(judge(other, update).code).toBe('inactive');
+    const without = {
+      ...sent(old),
+      metadata: { ...old.metadata, annotations: { [annotations.excludeContainers]: 'app' } },
+    };
+    expect(judge(without, update).code).toBe('inactive');
   });
 
   it('is to keep no injection while the Lumigo is not active if the object would become invalid', () => {

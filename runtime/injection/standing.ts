@@ -42,13 +42,14 @@ function toCompare(template: PodTemplate): readonly unknown[] {
 
 /** Restores an injection that an update would only remove. The API server refuses any other change of a Job. */
 export function restored(input: DecisionInput, template: PodTemplate, otherwise: Decision): Decision {
-  const { workload, old } = input;
-  const standing = isTooLarge(workload) || isTooLarge(old) ? undefined : unchanged(old, template);
+  const { workload, old, injector } = input;
+  const standing = [workload, old].some(isTooLarge) ? undefined : unchanged(old, template);
   const tracing = standing && injectedSettings(standing);
   if (standing === undefined || tracing === undefined || equal(standing, template)) return otherwise;
   if (workload.kind === 'Job') return corrected(withTemplate(workload, standing), 'restored');
   const decision = keepInjection(input, standing, tracing);
-  return decision.kind === 'inject' && whyInvalid(decision.workload) === undefined ? decision : otherwise;
+  const isKept = decision.kind === 'inject' && whyInvalid(decision.workload) === undefined;
+  return isKept && isIntact(standing, { ...injector, choice: getChoice(workload.metadata) }) ? decision : otherwise;
 }
 
 export function keepInjection(input: DecisionInput, standing: PodTemplate, tracing: TracingSettings): Decision {
@@ -100,12 +101,11 @@ type News = { readonly change?: 'added' | 'updated' | 'none'; readonly skipped?:
 
 /** Returns metadata with label and injection status. Without a change for the programs, the injection status keeps the last change. */
 export function metadataWithStatus(input: Kept, label: string, tracing: TracingSettings, news: News = {}) {
-  const { policy, old } = input;
-  const { metadata } = input.workload;
+  const { policy, old, workload } = input;
   const before = policy.kind === 'inactive' ? getInjectionStatus(old?.metadata) : undefined;
   const keep = ('remove' in policy && !policy.remove) || before?.keep;
-  const content = { ...changeIn(input, news), tracing, keep, userLabel: toLabel(metadata) };
-  return injectionStatus(removeInjectionStatus(metadata), label, content);
+  const content = { ...changeIn(input, news), tracing, keep, userLabel: toLabel(workload.metadata) };
+  return injectionStatus(removeInjectionStatus(workload.metadata), label, content);
 }
 
 function changeIn(input: Kept, { change = 'none', ...skipped }: News) {

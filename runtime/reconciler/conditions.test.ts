@@ -95,16 +95,18 @@ describe('the status of a Lumigo', () => {
     ['disables injection', { needed: ['TokenAccepted'] }],
   ];
 
-  it.each(off)('has RolledOut while it %s only if there is a reason for False', (_what, ends) => {
+  it.each(off)('never says that it is rolled out while it %s, and says it again afterwards', (_what, ends) => {
     const before = statusOf({ ...injecting, summary: { ...noRollout, queued: 1 } });
     const find = (more: Partial<StatusInput>) =>
       findCondition(statusOf({ ...injecting, ...ends, ...more }, before), 'RolledOut');
-    expect(find({})).toBeUndefined();
+    expect(find({})).toMatchObject({ status: 'Unknown', reason: 'Stopped' });
     expect(find(unread)).toMatchObject({ status: 'False', reason: 'Progressing' });
     expect(find({ summary: { ...noRollout, left: 1 } })).toMatchObject({ status: 'False', reason: 'LeftForNow' });
     const complete = statusOf(injecting, before);
     expect(findCondition(complete, 'RolledOut')).toMatchObject({ status: 'True' });
-    expect(findCondition(statusOf({ ...injecting, ...ends, ...unread }, complete), 'RolledOut')).toBeUndefined();
+    const stopped = statusOf({ ...injecting, ...ends, ...unread }, complete);
+    expect(findCondition(stopped, 'RolledOut')).toMatchObject({ status: 'Unknown', reason: 'Stopped' });
+    expect(findCondition(statusOf(injecting, stopped), 'RolledOut')).toMatchObject({ status: 'True' });
   });
 
   it('has InjectionsCurrent of an earlier leader until each workload has been read', () => {
@@ -117,6 +119,14 @@ describe('the status of a Lumigo', () => {
       expect(find({ ...ends, progress: { ...noProgress, instrumented: 3 } })).toMatchObject({ status: 'False' });
       expect(find(ends)).toMatchObject({ status: 'True' });
     }
+  });
+
+  it.each(off)('keeps no count of pods while it %s', (_what, ends) => {
+    const pods = { needed: ['PodPolicyInstalled'] } as const;
+    const summary = { ...noRollout, pods: { injected: 1, without: 2, isPartial: false, policy: 'working' as const } };
+    const before = statusOf({ ...pods, summary });
+    expect(findCondition(before, 'RolledOut')).toMatchObject({ status: 'False', reason: 'PodsWithoutInjection' });
+    expect(findCondition(statusOf({ ...pods, ...ends }, before), 'RolledOut')).toMatchObject({ reason: 'Stopped' });
   });
 
   it('has a condition for each result', () => {

@@ -59,12 +59,13 @@ function toConditions(input: StatusInput, known: Known): Untimed[] {
 
 function rolledOut(input: StatusInput, before: Untimed | undefined) {
   const { progress, summary, needed } = input;
-  const isKnown = progress.pending === 0 && !(summary.pods?.isPartial ?? needed.includes('PodPolicyInstalled'));
-  const isOver = isOff(input) && (isKnown || before?.status === 'True');
-  return rolloutCondition(summary, isOver ? undefined : before, isKnown);
+  const isOpen = !isOff(input) && (summary.pods?.isPartial ?? needed.includes('PodPolicyInstalled'));
+  const now = rolloutCondition(summary, before, progress.pending === 0 && !isOpen);
+  return isOff(input) && now?.status === 'True' ? condition(ROLLED_OUT, 'Unknown', stopped) : now;
 }
 
-/** No further workload is injected, so no rollout is complete. */
+const stopped = { reason: 'Stopped', message: 'No further workload is instrumented' } as const;
+
 const isOff = ({ problem, metadata, needed }: StatusInput): boolean =>
   (problem ?? metadata.deletionTimestamp) !== undefined || needed.every((type) => type === 'TokenAccepted');
 

@@ -184,7 +184,7 @@ describe('a Lumigo', () => {
     const rolledOut = [true, false].map((enabled) =>
       getStatus(seen(enabled)).conditions?.find(({ type }) => type === 'RolledOut'),
     );
-    expect(rolledOut).toMatchObject([{ status: 'True' }, undefined]);
+    expect(rolledOut).toMatchObject([{ status: 'True' }, { status: 'Unknown', reason: 'Stopped' }]);
   });
 
   it('keeps its finalizer while a workload only waits, however long that takes [F3]', () => {
