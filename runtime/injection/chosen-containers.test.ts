@@ -5,7 +5,7 @@ import { knownSidecars } from './chosen-containers.ts';
 import { remove } from './remove.ts';
 import type { PodTemplate, Workload } from '../api/objects.ts';
 import type { InjectorSettings } from './types.ts';
-import { toTemplate } from './workload.ts';
+import { toTemplate, withTemplate } from './workload.ts';
 
 const { injectContainers: only, excludeContainers: not } = annotations;
 
@@ -61,6 +61,15 @@ describe('the containers that are injected', () => {
     const decision = decided(workload({ [only]: 'other' }, {}));
     expect(decision).toMatchObject({ kind: 'none', code: 'refused', tried: 'add' });
     expect(decision.message).toContain(`container 'app' is skipped: the annotation ${only} does not include it`);
+  });
+
+  it('are none with an event if the annotation names only a known sidecar that cannot be injected', () => {
+    const env = [{ name: 'LD_PRELOAD', valueFrom: { fieldRef: { fieldPath: 'metadata.name' } } }];
+    const sidecar = { metadata: {}, spec: { containers: [{ name: 'istio-proxy', image: 'istio-proxy:1', env }] } };
+    const alone = withTemplate(workload({ [only]: 'istio-proxy' }, {}), sidecar);
+    expect(decided(alone)).toMatchObject({ kind: 'none', code: 'refused', tried: 'add' });
+    const mistyped = withMetadata(alone, { annotations: { [only]: 'istio-prox' } });
+    expect(decided(mistyped)).toMatchObject({ kind: 'none', code: 'refused', tried: 'add' });
   });
 
   it.each([

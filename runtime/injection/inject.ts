@@ -38,7 +38,7 @@ export function inject(template: PodTemplate, settings: InjectionSettings, forma
   ]);
   const reasons = new Map([...unchosen, ...problems]);
   const refused = reasonToRefuse(spec, reasons, candidates);
-  const isLeftOut = ({ name }: Container) => whyNotChosen(name, { exclude: choice.exclude }, sidecars) !== undefined;
+  const isLeftOut = (each: Container) => (choice.include ? choice.exclude?.has(each.name) : unchosen.has(each));
   if (refused !== undefined) return { refused, isUnwanted: candidates.every(isLeftOut) };
   const injectable = new Set(candidates.filter((each) => !reasons.has(each)));
   const { kept, containers, initContainers } = injectContainers(spec, injectable, settings, format);
