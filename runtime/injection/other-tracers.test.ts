@@ -73,6 +73,7 @@ describe('a container that another tracer instruments', () => {
 
   it.each([
     ['a plain NODE_OPTIONS', workload({ env: [{ name: 'NODE_OPTIONS', value: '--max-old-space-size=300' }] })],
+    ['a program of a similar name', workload({ env: [{ name: 'NODE_OPTIONS', value: '--require ./add-trace.js' }] })],
     ['the tracer of Lumigo', workload({ env: [{ name: 'NODE_OPTIONS', value: '-r @lumigo/opentelemetry' }] })],
     ['a mark in another variable', workload({ env: [{ name: 'NOTE', value: '/datadog-lib/' }] })],
     ['a request of false', workload({}, { annotations: { 'oneagent.dynatrace.com/inject': 'False' } })],

@@ -15,7 +15,7 @@ export const loaders: readonly string[] = ['LD_PRELOAD', 'NODE_OPTIONS', 'PYTHON
 
 /** Parts of the values of `loaders`, which other tracers' injections write, or users by the documentation of a tracer. */
 export const agentPaths: readonly Mark[] = [
-  ...of('Datadog', '/datadog-lib/', '/opt/datadog-packages/datadog-apm-inject/', 'dd-trace', 'dd-java-agent'),
+  ...of('Datadog', '/datadog-lib/', '/opt/datadog-packages/datadog-apm-inject/', 'dd-trace/', 'dd-java-agent'),
   ...of('New Relic', 'newrelic'),
   ...of('OpenTelemetry', '/otel-auto-instrumentation', 'auto-instrumentations-node', 'opentelemetry-javaagent'),
   ...of('Dynatrace', 'liboneagentproc.so'),
