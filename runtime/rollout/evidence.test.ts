@@ -147,6 +147,15 @@ describe('a check of the pods of a generation', () => {
     expect([look([past]).isAny, look([]).isAny]).toEqual([true, false]);
   });
 
+  it.each<[title: string, migrate: Partial<ContainerStatus>, ran: boolean]>([
+    ['ended without an error', exited, true],
+    ['runs', { state: { running: {} }, started: true }, true],
+    ['failed once', { state: { terminated: { exitCode: 1 } }, started: false }, false],
+    ['waits for its restart', { ...waiting('CrashLoopBackOff'), ...ended(1) }, false],
+  ])('notices that a pod has passed the injector, if its injected init container %s: %j', (_title, migrate, ran) => {
+    expect(look([pod({ status: migration(migrate) })]).ran).toBe(ran);
+  });
+
   it('knows if each program that crashed runs again', () => {
     const running = { ...crashing('app'), state: { running: {} } };
     const runs = pod({ status: { containerStatuses: [running] } });

@@ -33,8 +33,7 @@ export type ContainerStatus = NonNullable<PodStatus['containerStatuses']>[number
 type End = DeepPartial<api.V1ContainerStateTerminated>;
 
 /** Returns whether the workload cannot be the cause, so that any other one would fail as well. */
-export const isInjectors = ({ cause }: Pick<Evidence, 'cause'>): boolean =>
-  cause === 'InjectorImage' || cause === 'InjectorFailed';
+export const isInjectors = ({ cause }: Pick<Evidence, 'cause'>): boolean => cause.startsWith('Injector');
 
 /** A kubelet that retries alternates between the first two. Each counts, and two looks must agree. */
 const noImage = new Set<string | undefined>([
@@ -75,8 +74,10 @@ function evidenceAmong(pods: readonly LookedAtPod[]): Evidence | undefined {
 const downFirst = (found: readonly (Evidence | undefined)[]): Evidence | undefined =>
   found.find((each) => each !== undefined && each.mayEnd !== true) ?? found.find((each) => each !== undefined);
 
-const isPastInjector = ({ status: { initContainerStatuses = [] } }: LookedAtPod): boolean =>
-  initContainerStatuses.some(({ name, state }) => name === injector.container && state?.terminated?.exitCode === 0);
+/** The crash of an injected init container may still follow. A native sidecar does not end. */
+const isPastInjector = ({ injected, status: { initContainerStatuses: inits = [] } }: LookedAtPod): boolean =>
+  inits.some(({ name, state }) => name === injector.container && state?.terminated?.exitCode === 0) &&
+  inits.every((each) => !injected.has(each.name ?? '') || each.started || each.state?.terminated?.exitCode === 0);
 
 function findEvidence({ name, injected, status }: LookedAtPod): Evidence | undefined {
   const { initContainerStatuses = [], containerStatuses = [] } = status;
@@ -100,7 +101,7 @@ const againstProgram = (status: ContainerStatus): Evidence | undefined =>
 
 const toEvidence = (cause: Evidence['cause'], status: ContainerStatus): Evidence => ({
   cause,
-  message: inWords(status),
+  message: inWords(status, findTermination(status)),
   mayEnd: status.state?.running && true,
 });
 
@@ -114,9 +115,7 @@ function findTermination({ state, lastState }: ContainerStatus) {
   return end?.exitCode === 0 ? undefined : end;
 }
 
-function inWords(status: ContainerStatus): string {
-  const { state, name, restartCount = 0 } = status;
-  const end = findTermination(status);
+function inWords({ state, name, restartCount = 0 }: ContainerStatus, end?: End): string {
   const ended = end === undefined ? [state?.waiting?.message] : endInWords(end, restartCount);
   const details = [state?.waiting?.reason, ...ended].filter((each) => each !== undefined && each !== '');
   return `container '${name}': ${shown(details.join(', '))}`;
