@@ -248,14 +248,16 @@ describe('a look at a CronJob without pods', () => {
     }
   });
 
-  it.each([
+  it.each<[title: string, names: readonly string[], cause: string | undefined, lastSuccessfulTime?: string]>([
     ['finds that the API server refuses those of its newest Job', ['former', 'new'], 'PodsRefused'],
     ['finds nothing if that Job has a former pod template', ['new', 'former'], undefined],
     ['finds nothing if that Job no longer exists', ['new', 'deleted'], undefined],
     ['finds nothing if none runs', [], undefined],
-  ])('%s', async (_title, names, cause) => {
+    ['finds the same also if a Job succeeded before the injection', ['new'], 'PodsRefused', '2020-01-01T00:00:00Z'],
+    ['finds nothing if a Job has succeeded since the injection', ['new'], undefined, '2100-01-01T00:00:00Z'],
+  ])('%s', async (_title, ...[names, cause, lastSuccessfulTime]) => {
     const active = names.map((name) => ({ kind: 'Job', namespace, name }));
-    await testCluster.setStatus({ ...cronJob, namespace, name: 'nightly' }, { active });
+    await testCluster.setStatus({ ...cronJob, namespace, name: 'nightly' }, { active, lastSuccessfulTime });
     const { evidence } = await lookAt(await testCluster.get(cronJob, namespace, 'nightly'), client);
     expect(evidence?.cause).toBe(cause);
   });

@@ -1,6 +1,7 @@
 import { annotations, injector, pods, workloadKinds } from '../contract.ts';
 import type { Container, Metadata, PodSpec, Workload } from '../api/objects.ts';
 import { mapAt, numberAt } from '../json/values.ts';
+import { getInjectionStatus } from '../injection/injection-status.ts';
 import { getOriginalState } from '../injection/original-state.ts';
 import { hasInjection } from '../injection/remove.ts';
 import { toTemplate } from '../injection/workload.ts';
@@ -22,11 +23,13 @@ export async function lookAt(workload: Workload, client: Client): Promise<Look> 
 /** A CronJob's status names its running Jobs. One of a former pod template shows nothing about the present one. */
 async function newestJob(workload: Workload, client: Client): Promise<Workload | undefined> {
   if (workload.kind === 'Job') return workload;
-  const active = mapAt(workload, 'status')['active'] as readonly { readonly name?: string }[] | undefined;
-  const name = active?.at(-1)?.name;
+  const { active, lastSuccessfulTime } = mapAt(workload, 'status');
+  const name = (active as readonly Metadata[] | undefined)?.at(-1)?.name;
   const record = getRecord(workload);
-  if (name === undefined || record === undefined) return undefined;
   const { namespace } = workload.metadata;
+  // After a success with the injection, a quota may delay the next Job.
+  const hasRun = Date.parse(lastSuccessfulTime as string) > Date.parse(getInjectionStatus(workload.metadata)?.at ?? '');
+  if (name === undefined || record === undefined || hasRun) return undefined;
   const job = (await client.find({ ...workloadKinds.job, namespace, name })) as Workload | undefined;
   return getRecord(job) === record ? job : undefined;
 }

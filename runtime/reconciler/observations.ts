@@ -77,7 +77,4 @@ const isRecent = (found: InjectionStatus | undefined, epochMs: number): boolean 
   found !== undefined && found.change !== 'adopted' && Math.abs(epochMs - parseTime(found.at, -Infinity)) <= RECENT_MS;
 
 /** Returns `fallback` for invalid text, because a tenant can write the annotation. */
-function parseTime(at: string, fallback: number): number {
-  const time = Date.parse(at);
-  return Number.isNaN(time) ? fallback : time;
-}
+const parseTime = (at: string, fallback: number): number => Date.parse(at) || fallback;
