@@ -28,7 +28,7 @@ export const noTally = {
 const NAMESPACE_REVERTS = 2;
 const CLUSTER_NAMESPACES = 3;
 
-/** Returns the experience in one namespace. One failure of the injector is enough, unless it runs in another workload. */
+/** Returns the experience in one namespace. One failure of the injector is enough, unless it has run there lately. */
 export function healthIn({ verified, ran, trying, reverted, injectorFailed }: NamespaceTally): InjectorHealth {
   if (reverted >= NAMESPACE_REVERTS) return 'failing';
   if (verified + ran > 0) return 'verified';
