@@ -37,8 +37,9 @@ COPY --from=build /src/dist/runtime /app
 WORKDIR /app
 USER 65532:65532
 # No signal starts Node.js' inspector, which has no password: the telemetry proxy may signal the manager (docs/contributing/adr/0027). The
-# variable is for programs that `kubectl exec` starts.
-ENV NODE_OPTIONS=--disable-sigusr1
+# variable is for programs that `kubectl exec` starts. They share the manager's memory limit, and beyond it the kernel ends the manager with
+# them. So their heap is small, and one that is full ends such a program alone.
+ENV NODE_OPTIONS="--disable-sigusr1 --max-semi-space-size=2 --max-old-space-size-percentage=25"
 # The heap takes a part of the container's memory limit, whatever that is. Left alone, Node.js would not go below 256 MB; and 60 %
 # leaves room for what is no heap: connections, buffers, code. While the old generation is looked through, the young one is emptied as
 # always: V8 13 lets it grow by tens of MB meanwhile, and moves all of it at once. The young generation is small: with 4 MiB reviews cost a

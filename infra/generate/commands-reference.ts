@@ -30,7 +30,7 @@ const places = [
   '| in a clone of this repository | `npm run build`, then `node dist/runtime/main.js` in place of `lumigo` |',
   '| in a project with the npm package | `npx lumigo` |',
   "| as a plugin of kubectl | `kubectl lumigo`, with the package or the release's krew manifest installed. With the package, kubectl completes it |",
-  `| in the operator's container | \`kubectl exec -n lumigo-system ${manager} -- /nodejs/bin/node /app/main.js\` |`,
+  `| in the operator's container | \`kubectl exec -n lumigo-system ${manager} -- /nodejs/bin/node /app/main.js\`. Its heap is at most a fourth of the manager's memory limit. For many namespaces use \`-n\`, and run \`diagnose\` and \`preview\` without it in another place |`,
 ].join('\n');
 
 export function commandsReference(): string {

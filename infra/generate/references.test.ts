@@ -114,7 +114,15 @@ describe('the Dockerfile', () => {
     expect(dockerfile.match(/^ENTRYPOINT .*/gm)).toEqual([
       expect.stringMatching(/^ENTRYPOINT \["\/nodejs\/bin\/node", "--disable-sigusr1", .*"\/app\/main.js"\]$/),
     ]);
-    expect(dockerfile.match(/^ENV NODE_OPTIONS.*/gm)).toEqual(['ENV NODE_OPTIONS=--disable-sigusr1']);
+    expect(dockerfile.match(/^ENV NODE_OPTIONS="--disable-sigusr1 /gm)).toHaveLength(1);
+  });
+
+  it('leaves the manager most of the memory that it shares with programs of kubectl exec', () => {
+    const dockerfile = read('Dockerfile');
+    const shares = [...dockerfile.matchAll(/--max-old-space-size-percentage=(\d+)/g)].map(([, share]) => Number(share));
+    expect(shares).toEqual([25, 60]);
+    // Otherwise the young generation alone would take 192 MB.
+    expect(dockerfile.match(/--max-semi-space-size=2/g)).toHaveLength(2);
   });
 });
 

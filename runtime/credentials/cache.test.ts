@@ -152,6 +152,12 @@ describe('the cache of credentials [F9]', () => {
   });
 });
 
+it('learns what a user wants without a look at the Secrets of thousands of others', () => {
+  const used = process.cpuUsage();
+  for (let user = 0; user < 20_000; user += 1) cache.want(`${user}`, [source({ name: `credentials-${user}` })]);
+  expect(process.cpuUsage(used).user).toBeLessThan(2_000_000);
+});
+
 describe('a Secret that the operator may not read [F9]', () => {
   it('keeps its token for ten minutes, because a right may return', async () => {
     await knowing(first);

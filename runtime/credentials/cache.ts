@@ -9,10 +9,7 @@ import type { Credential, ReadSecret, TokenSource } from './credential.ts';
 import { afterReading, planReading, TOLD_APART_MS } from './plan-reading.ts';
 import { WantedSecret } from './wanted-secret.ts';
 
-interface CredentialCacheOptions {
-  readonly readSecret: ReadSecret;
-  readonly logger: Pick<Logger, 'warn' | 'debug'>;
-}
+type CredentialCacheOptions = Readonly<{ readSecret: ReadSecret; logger: Pick<Logger, 'warn' | 'debug'> }>;
 
 const MAX_CONCURRENT_READS = 8;
 /** After so many failures a Secret that was never read is unreadable, and is read at the pace of news. */
@@ -30,6 +27,7 @@ export class CredentialCache {
   readonly name = 'credentials';
   readonly changed = new Topic<[namespace: string]>();
   private readonly secrets = new Map<string, WantedSecret>();
+  private readonly byUser = new Map<string, readonly WantedSecret[]>();
   private last: ReadonlyMap<string, number> = new Map();
   private readonly reading = new Set<WantedSecret>();
   private readonly changes = new Debounce({ quietMs: 0, atMostMs: 0 });
@@ -48,7 +46,10 @@ export class CredentialCache {
       // A copy for each of many thousand sources of one Secret would block the event loop for seconds.
       asked.push(source);
     }
-    for (const [key, secret] of this.secrets) if (!wanted.has(secret) && secret.release(user)) this.secrets.delete(key);
+    const released = this.byUser.get(user)?.filter((each) => !wanted.has(each) && each.release(user)) ?? [];
+    for (const secret of released) this.secrets.delete(toKey(secret));
+    if (wanted.size === 0) this.byUser.delete(user);
+    else this.byUser.set(user, [...wanted.keys()]);
     for (const [secret, asked] of wanted) if (secret.want(user, asked, performance.now())) this.changes.touch();
   }
 

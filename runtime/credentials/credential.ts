@@ -33,10 +33,7 @@ export function getInstallationSource(config: CommandConfig): TokenSource {
 }
 
 /** Values are base64, by key. */
-interface SecretContent {
-  readonly data: Readonly<Record<string, string>>;
-  readonly version: string;
-}
+type SecretContent = Readonly<{ data: Readonly<Record<string, string>>; version: string }>;
 
 export type ReadSecret = (namespace: string, name: string) => Promise<SecretContent>;
 

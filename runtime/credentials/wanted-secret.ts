@@ -5,6 +5,8 @@ export class WantedSecret implements ReadingState {
   /** The keys are those of the Secret. */
   readonly credentials = new Map<string, Credential>();
   private readonly sources = new Map<string, readonly TokenSource[]>();
+  private areAnnounced: boolean | undefined;
+  isAwaited = false;
   readAt: number | undefined;
   reportedAt: number | undefined;
   retryAt = -Infinity;
@@ -21,12 +23,14 @@ export class WantedSecret implements ReadingState {
     const [first] = this.credentials.values();
     const known = new Set([...this.all().flatMap(getReasons), `version ${first?.version}`]);
     this.sources.set(user, sources);
+    this.areAnnounced = undefined;
     if (sources.flatMap(getReasons).every((reason) => known.has(reason))) return false;
     this.reportedAt = Math.max(now, (this.readAt ?? -Infinity) + TOLD_APART_MS);
     return true;
   }
 
   release(user: string): boolean {
+    this.areAnnounced = undefined;
     return this.sources.delete(user) && this.sources.size === 0;
   }
 
@@ -41,18 +45,16 @@ export class WantedSecret implements ReadingState {
     return new Map([...this.credentials].filter(([, { token }]) => token !== undefined));
   }
 
-  get isAwaited(): boolean {
-    return [...this.credentials.values()].some(({ problem }) => problem !== undefined);
-  }
-
   get isAnnounced(): boolean {
-    return this.failures === 0 && this.all().every(({ announced }) => announced !== undefined);
+    this.areAnnounced ??= this.all().every(({ announced }) => announced !== undefined);
+    return this.failures === 0 && this.areAnnounced;
   }
 
   learn(getCredential: (source: TokenSource) => Credential): boolean {
     const before = JSON.stringify([...this.credentials]);
     this.credentials.clear();
     for (const source of this.all()) this.credentials.set(source.key, getCredential(source));
+    this.isAwaited = [...this.credentials.values()].some(({ problem }) => problem !== undefined);
     return JSON.stringify([...this.credentials]) !== before;
   }
 

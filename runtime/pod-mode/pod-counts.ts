@@ -47,7 +47,7 @@ const MINUTE_MS = 60_000;
 const MAX_PODS = 10_000;
 const MAX_READS = 20;
 
-/** Counts pods without the injection, each minute and after a change of the namespace's policy. It reads one pod per controller, once. */
+/** Counts pods without the injection, a minute after the last count and after a change of the namespace's policy. It reads one pod per controller, once. */
 export class PodCounts {
   readonly name = 'pod counts';
   readonly needsToLead = true;
@@ -78,7 +78,6 @@ export class PodCounts {
     };
     for (let allAt = 0; !signal.aborted; await changes.wait(Math.max(0, allAt - performance.now()), signal)) {
       const isAll = performance.now() >= allAt;
-      if (isAll) allAt = performance.now() + MINUTE_MS;
       const inPodMode = lumigoes.namespaces().filter(isInPodMode);
       for (const namespace of [...this.verdicts.keys()].filter((each) => !inPodMode.includes(each))) {
         this.verdicts.delete(namespace);
@@ -88,6 +87,7 @@ export class PodCounts {
       changed.clear();
       const policy = due.length === 0 ? undefined : await attempt({}, checkPodPolicy(client, config.operatorName));
       for (const namespace of due) await attempt({ namespace }, this.count(client, namespace, policy));
+      if (isAll) allAt = performance.now() + MINUTE_MS;
     }
   };
 

@@ -45,7 +45,6 @@ export function createReconcilerApi(client: Client) {
       asWorkload(await client.get(workloadRef(workload)), workload.kind),
 
     lookAt: (workload: Workload) => lookAt(workload, client),
-
     brokenPods: (workload: Workload) => brokenPods(workload, client),
 
     patchWorkload: async (workload: ObservedWorkload, patch: Patch): Promise<Workload> =>
@@ -68,8 +67,7 @@ export function createReconcilerApi(client: Client) {
       await client.create({ ...pods, namespace, name, subresource: 'eviction' }, eviction, { maxWaitMs: 0 });
     },
 
-    readLumigo: async (lumigo: LumigoResource): Promise<LumigoResource> =>
-      asLumigo(await client.get(lumigoRef(lumigo))),
+    readLumigo: async (lumigo: LumigoResource) => asLumigo(await client.get(lumigoRef(lumigo))),
 
     /** Reads other finalizers first, because the store does not keep their names. */
     async writeFinalizer(lumigo: LumigoResource, isHeld: boolean): Promise<LumigoResource> {

@@ -35,4 +35,11 @@ describe('the turns of namespaces', () => {
     jest.advanceTimersByTime(10 * TURN_MS);
     expect(holders.every((each) => asked.has(each))).toBe(true);
   });
+
+  it('cost no more if thousands wait', () => {
+    const { asked } = slots();
+    const used = process.cpuUsage();
+    for (let index = 0; index < 10_000; index += 1) asked.want(`namespace-${index}`, true);
+    expect(process.cpuUsage(used).user).toBeLessThan(1_000_000);
+  });
 });

@@ -7,7 +7,7 @@ export const TURN_MS = 5 * 60_000;
 export class NamespaceSlots {
   /** By namespace, the start of its turn; undefined while it waits. */
   private readonly namespaces = new Map<string, number | undefined>();
-  private holders: readonly string[] = [];
+  private holders: string[] = [];
 
   constructor(private readonly onSlot: (namespace: string) => void) {}
 
@@ -26,14 +26,15 @@ export class NamespaceSlots {
   private handOver(): void {
     const now = performance.now();
     const before = this.holders;
-    const first = () => [...this.namespaces].slice(0, MAX_NAMESPACES);
-    for (const [namespace, since = now] of first())
-      if (this.namespaces.size > MAX_NAMESPACES && now - since >= TURN_MS) {
-        this.namespaces.delete(namespace);
-        this.namespaces.set(namespace, undefined);
-      }
-    for (const [namespace, since = now] of first()) this.namespaces.set(namespace, since);
-    this.holders = first().map(([namespace]) => namespace);
+    this.holders = [];
+    for (const [namespace, since = now] of this.namespaces) {
+      // Thousands may wait, and each plan asks.
+      if (this.holders.length === MAX_NAMESPACES) break;
+      const isOver = this.namespaces.size > MAX_NAMESPACES && now - since >= TURN_MS;
+      if (isOver) this.namespaces.delete(namespace);
+      else this.holders.push(namespace);
+      this.namespaces.set(namespace, isOver ? undefined : since);
+    }
     for (const each of this.holders) if (!before.includes(each)) this.onSlot(each);
   }
 }

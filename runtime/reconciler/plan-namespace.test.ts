@@ -366,6 +366,22 @@ describe('a Lumigo', () => {
 });
 
 describe('the workloads of a namespace', () => {
+  const { policy } = observed([known(lumigo())]);
+  const ending = [known(lumigo(going), { listed: [entry('a')] })];
+  const failure = { count: 1, refusedSince: 0, retryAt: 10, problem: 'refused', policy: observed(ending).policy };
+  const probation = { template: 'one', isCurrent: true, attempt: 0, wakeAt: 5_000 };
+  const rolling = { kind: 'rolling', progress: { available: 0, at: 0 }, ...probation } as const;
+  const silent = { telemetry: 'NothingYet', telemetrySince: '2026-11-22T00:00:00Z' } as const;
+  it.each<[string, ObservedLumigo[], Partial<ObservedWorkload>, number]>([
+    ['retried', [known(lumigo())], { failure: { ...failure, policy } }, 10],
+    ['judged', [known(lumigo())], { checkedUnder: policy, state: rolling }, 5_000],
+    ['about to send telemetry', [known(lumigo())], { checkedUnder: policy, ...silent }, 3_600_000],
+    ['rejecting a removal', ending, { failure: { ...failure, retryAt: 0, refusedSince: 1 } }, DEADLINE_MS + 1],
+  ])('may be any number: %s', (_title, lumigoes, facts, wakeAt) => {
+    const many = Array<ObservedWorkload>(200_000).fill(instrumented('a', facts));
+    expect(plan({ ...observed(lumigoes, many), policy: facts.failure?.policy ?? policy }).wakeAt).toBe(wakeAt);
+  });
+
   it('are not changed before the list of an earlier leader is read', () => {
     const there = [workload('a')];
     expect(changes(observed([known(lumigo({}, ready), { listed: undefined })], there))).toEqual([]);

@@ -1,6 +1,6 @@
 import { lumigo as contract } from '../contract.ts';
 import type { InstrumentedResource } from '../api/lumigo.ts';
-import type { Now, ObservedLumigo, ObservedNamespace, ObservedWorkload } from './observed.ts';
+import { least, type Now, type ObservedLumigo, type ObservedNamespace, type ObservedWorkload } from './observed.ts';
 import { LISTED_RESOURCES, listInstrumented, planStatus } from './plan-status.ts';
 import type { LumigoAction, LumigoContext, PlannedAction } from './plan-status.ts';
 import { summarizeTelemetry, type TelemetrySummary } from './plan-telemetry.ts';
@@ -31,7 +31,7 @@ export function planNamespace(observed: ObservedNamespace, now: Now): NamespaceP
     received: received.summary,
     changes: isListDue || lacksToken ? [] : workloads.changes,
     lumigoActions: planned.flatMap(({ action }) => action ?? []),
-    wakeAt: Math.min(workloads.wakeAt, received.wakeAt, ...planned.map(({ wakeAt }) => wakeAt)),
+    wakeAt: least([workloads.wakeAt, received.wakeAt, ...planned.map(({ wakeAt }) => wakeAt)]),
   };
 }
 
@@ -73,7 +73,7 @@ function planRelease({ resource: lumigo }: ObservedLumigo, { observed, now, work
   const { waiting: leftBehind } = workloads;
   const later = leftBehind.map((each) => givenUpAt(each, observed)).filter((until) => until > now.ms);
   // The next leader can post missing events if the list is still in the status.
-  if (later.length > 0 || observed.pendingEvents > 0) return { wakeAt: Math.min(...later) };
+  if (later.length > 0 || observed.pendingEvents > 0) return { wakeAt: least(later) };
   const reason = leftBehind.length === 0 ? 'no instrumentation is left' : 'the remaining workloads refuse to change';
   return { action: { kind: 'remove-finalizer', lumigo, reason, leftBehind }, ...never };
 }

@@ -7,7 +7,7 @@ import { transition } from '../rollout/transition.ts';
 import { hasPodsToJudge, inOrder, nextBatch, type Waiting } from '../rollout/batches.ts';
 import { idle, type Action, type Observation, type WorkloadState } from '../rollout/workload-state.ts';
 import type { PodsSeen } from '../pod-mode/pod-counts.ts';
-import { isInstrumented, type Now, type ObservedNamespace, type ObservedWorkload } from './observed.ts';
+import { isInstrumented, least, type Now, type ObservedNamespace, type ObservedWorkload } from './observed.ts';
 
 export type WorkloadsInput = Pick<ObservedNamespace, 'policy' | 'workloads' | 'rollout'>;
 
@@ -99,10 +99,10 @@ export function planRollout(way: OnTheWay, observed: WorkloadsInput, now: Now): 
     summary,
     report: findReport(findProblem(halt, observed), isVerified, tally),
     wantsSlot: isMutableUnderWay || batch.length > 0,
-    wakeAt: Math.min(
+    wakeAt: least([
       ...all.map(({ state }) => getWakeAt(state, now)),
       waiting.length > 0 && !mayTakeSlot ? now.ms + IDLE_MS : Infinity,
-    ),
+    ]),
   };
 }
 

@@ -1,6 +1,6 @@
 import { maxReceived } from '../contract.ts';
 import type { NamespacePolicy, TracingSettings } from '../injection/types.ts';
-import { isInstrumented, type Now, type ObservedWorkload } from './observed.ts';
+import { isInstrumented, least, type Now, type ObservedWorkload } from './observed.ts';
 
 export interface TelemetrySummary {
   readonly received: number;
@@ -62,6 +62,6 @@ export function summarizeTelemetry(workloads: Iterable<ObservedWorkload>, expect
   const awaited = waiting.filter((each) => leftMs(each) > 0);
   return {
     summary: { received: present.length - waiting.length, awaited: awaited.length, silent },
-    wakeAt: now.ms + Math.min(Infinity, ...awaited.map(leftMs)),
+    wakeAt: now.ms + least(awaited.map(leftMs)),
   };
 }

@@ -1,5 +1,5 @@
 import type { NamespacePolicy } from '../injection/types.ts';
-import { isInstrumented, type Now, type ObservedWorkload } from './observed.ts';
+import { isInstrumented, least, type Now, type ObservedWorkload } from './observed.ts';
 import { planRollout, type RolloutPlan, type WorkloadChange, type WorkloadsInput } from './plan-rollout.ts';
 import { isContested, planWorkload, retryAt } from './plan-workload.ts';
 
@@ -55,6 +55,7 @@ export function planWorkloads(observed: WorkloadsInput, now: Now): WorkloadsPlan
     unknown: waiting.filter(isAhead).length,
   };
   const rollout = planRollout(way, observed, now);
+  const waits = waiting.map((step) => (step.kind === 'wait' ? step.until : Infinity));
   // A revert and a reading are retried also while a change waits for longer, or is not wanted.
   const retries = planned.map(({ workload }) => retryAt(workload, policy)).filter((at) => at > now.ms);
   return {
@@ -62,11 +63,7 @@ export function planWorkloads(observed: WorkloadsInput, now: Now): WorkloadsPlan
     waiting: waiting.map(({ workload }) => workload),
     progress,
     rollout,
-    wakeAt: Math.min(
-      rollout.wakeAt,
-      ...retries,
-      ...waiting.map((step) => (step.kind === 'wait' ? step.until : Infinity)),
-    ),
+    wakeAt: least([rollout.wakeAt, ...retries, ...waits]),
   };
 }
 

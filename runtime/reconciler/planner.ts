@@ -7,9 +7,12 @@ const SHORTEST_MS = 10;
 const LONGEST_MS = 24 * 3_600_000;
 const BEHIND_MS = 300;
 
+const nextTurn = () => new Promise<void>((done) => void setImmediate(done));
+
 export class Planner {
   private readonly appointments = new Map<string, { readonly at: number; readonly timer: NodeJS.Timeout }>();
   private readonly restUntil = new Map<string, number>();
+  private lastPlan = Promise.resolve();
 
   /** `plan` returns when to plan again without a change, by the monotonic clock. */
   constructor(
@@ -31,22 +34,22 @@ export class Planner {
     if (this.term.signal.aborted || at >= (before?.at ?? Infinity)) return;
     clearTimeout(before?.timer);
     const inMs = Math.min(Math.max(0, at - performance.now()), LONGEST_MS);
-    this.appointments.set(namespace, { at, timer: setTimeout(() => this.keep(namespace), inMs) });
+    // Plans of thousands of namespaces can be due at once, and answers to reviews must not wait for all of them.
+    const queue = () => void (this.lastPlan = this.lastPlan.then(nextTurn).then(() => this.keep(namespace)));
+    this.appointments.set(namespace, { at, timer: setTimeout(queue, inMs) });
   }
 
   private keep(namespace: string): void {
-    const { lumigoesRead } = this.term;
+    const { signal, lumigoesRead } = this.term;
     this.appointments.delete(namespace);
     const used = process.cpuUsage();
-    if (!lumigoesRead.isCurrent) return this.appoint(namespace, performance.now() + BEHIND_MS);
+    if (signal.aborted || !lumigoesRead.isCurrent) return this.appoint(namespace, performance.now() + BEHIND_MS);
     const wakeAt = this.plan(namespace);
     const { user, system } = process.cpuUsage(used);
     const ended = performance.now();
     const restUntil = ended + Math.max(SHORTEST_MS, (user + system) / 1_000 / SHARE);
     this.restUntil.set(namespace, restUntil);
-    const forget = (): void => {
-      if (this.restUntil.get(namespace) === restUntil) this.restUntil.delete(namespace);
-    };
+    const forget = () => this.restUntil.get(namespace) === restUntil && this.restUntil.delete(namespace);
     setTimeout(forget, restUntil - ended).unref();
     this.appoint(namespace, Math.max(wakeAt, restUntil));
   }

@@ -1,6 +1,6 @@
 import { labelValue } from '../injection/label.ts';
 import type { InjectorHealth, NamespaceTally } from '../rollout/injector-health.ts';
-import { healthFor, healthIn, healthOfCluster, noTally } from '../rollout/injector-health.ts';
+import { healthFor, healthIn, healthOfCluster, noTally, seenIn } from '../rollout/injector-health.ts';
 import { isJudged, isProof } from '../rollout/judge.ts';
 import { transition } from '../rollout/transition.ts';
 import { idle, type Action, type Observation, type WorkloadState } from '../rollout/workload-state.ts';
@@ -96,8 +96,11 @@ export class Rollouts {
   }
 
   private count(namespace: string, tally: NamespaceTally): void {
+    const before = seenIn(this.tallies.get(namespace) ?? noTally);
     if (Object.values(tally).some((number) => number > 0)) this.tallies.set(namespace, tally);
     else this.tallies.delete(namespace);
+    // The rest of a tally says nothing about the cluster.
+    if (seenIn(tally) === before) return;
     const cluster = healthOfCluster(this.tallies.values());
     if (cluster === this.cluster) return;
     this.cluster = cluster;

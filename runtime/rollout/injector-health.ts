@@ -47,7 +47,7 @@ export function healthOfCluster(namespaces: Iterable<NamespaceTally>): InjectorH
   return (['verified', 'unknown'] as const).find((health) => seen.includes(health)) ?? 'untried';
 }
 
-function seenIn(tally: NamespaceTally): InjectorHealth {
+export function seenIn(tally: NamespaceTally): InjectorHealth {
   const health = healthIn({ ...tally, verified: tally.proven, ran: 0 });
   return health === 'failing' && tally.witnessed === 0 ? 'untried' : health;
 }

@@ -150,7 +150,7 @@ describe('a release [F52]', () => {
         User: '65532:65532',
         Env: expect.arrayContaining([
           'SSL_CERT_FILE=/etc/ssl/certs/ca-certificates.crt',
-          'NODE_OPTIONS=--disable-sigusr1',
+          'NODE_OPTIONS=--disable-sigusr1 --max-semi-space-size=2 --max-old-space-size-percentage=25',
         ]),
         Entrypoint: ['/nodejs/bin/node', ...imageFlags(), '/app/main.js'],
         Labels: { 'org.opencontainers.image.version': version, 'org.opencontainers.image.licenses': 'Apache-2.0' },
