@@ -26,6 +26,8 @@ const watching = `0+60x${END_MINUTES}`;
 const inShop = { namespace: 'shop' };
 const inPod = { pod: 'a' };
 const onLeader = 'lumigo_operator_leader{pod="a"}';
+const failedReloads = 'lumigo_operator_telemetry_proxy_reloads_total{pod="a",outcome="failed"}';
+const pendingReload = 'lumigo_operator_telemetry_proxy_reload_pending{pod="a"}';
 const certificate = (expiry: number, renewal: number): Series => ({
   'lumigo_operator_webhook_certificate_expiry_timestamp_seconds{pod="a"}': always(expiry),
   'lumigo_operator_webhook_certificate_renewal_timestamp_seconds{pod="a"}': always(renewal),
@@ -85,9 +87,16 @@ const cases: Readonly<Record<string, Case>> = {
     quiet: { 'lumigo_operator_rollout_halted{namespace="shop",pod="a"}': '0x117 1x2' },
   },
   LumigoTelemetryProxyReloadFails: {
-    fires: { 'lumigo_operator_telemetry_proxy_reloads_total{pod="a",outcome="failed"}': rising },
+    fires: { [failedReloads]: rising, [pendingReload]: always(1) },
+    // Later attempts are half an hour apart.
+    alsoFires: { [failedReloads]: '0x25 1x31 2x31 3x31', [pendingReload]: always(1) },
     as: { pod: 'a', outcome: 'failed' },
-    quiet: { 'lumigo_operator_telemetry_proxy_reloads_total{pod="a",outcome="taken"}': rising },
+    quiet: {
+      [failedReloads]: rising,
+      [pendingReload]: always(0),
+      'lumigo_operator_telemetry_proxy_reloads_total{pod="b",outcome="taken"}': rising,
+      'lumigo_operator_telemetry_proxy_reload_pending{pod="b"}': always(1),
+    },
   },
   LumigoTelemetryDropped: {
     fires: { 'otelcol_exporter_enqueue_failed_metric_points{pod="a",exporter="otlphttp/lumigo/b"}': rising },

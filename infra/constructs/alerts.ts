@@ -100,7 +100,7 @@ export const alerts: readonly Alert[] = [
   },
   {
     name: 'LumigoTelemetryProxyReloadFails',
-    expr: `increase(${metric('telemetry_proxy_reloads_total')}{outcome="failed"}[15m]) > 0`,
+    expr: `increase(${metric('telemetry_proxy_reloads_total')}{outcome="failed"}[1h]) > 0 and on (pod) ${metric('telemetry_proxy_reload_pending')} == 1`,
     for: '15m',
     component: 'telemetry-proxy',
     summary:

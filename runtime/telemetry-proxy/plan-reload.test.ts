@@ -211,7 +211,7 @@ describe('a written configuration', () => {
 describe('a configuration that failed', () => {
   const wanted = of('a', 'b');
   const failed = (...lastGood: readonly string[]): CollectorState =>
-    afterFailure({ ...untouched, lastGood: of(...lastGood) }, wanted, 1_000);
+    afterFailure({ ...untouched, lastGood: of(...lastGood) }, wanted, 1_000, 1_000);
 
   it.each([
     ['what worked', ['a'], reload('a')],
@@ -224,13 +224,13 @@ describe('a configuration that failed', () => {
   );
 
   it('is replaced by forwarding, with the port for nodes closed, until it is tried again', () => {
-    const state = afterFailure({ ...untouched, lastGood: [port] }, [port], 1_000);
+    const state = afterFailure({ ...untouched, lastGood: [port] }, [port], 1_000, 1_000);
     expect(planStep(state, [port], 2_000)).toEqual(reload());
     expect(planStep({ ...afterSuccess(state, []), running: [] }, [port], 2_000)).toEqual(wait);
     expect(planStep({ ...state, running: [] }, [port], 6_000)).toEqual({ kind: 'reload', namespaces: [port] });
   });
 
-  it('is tried again after a pause, and delays no other one', () => {
+  it('is tried again after a pause, and delays no other one if the collector was not away', () => {
     const state = { ...failed('a'), running: of('a') };
     expect(planStep(state, wanted, 2_000)).toEqual(wait);
     expect(planStep(state, wanted, 1_000 + retryMs(1))).toEqual(reload('a', 'b'));
@@ -241,16 +241,63 @@ describe('a configuration that failed', () => {
     const state = failed('a');
     const works = { ...afterSuccess(state, of('a')), running: of('a') };
     expect(planStep(works, wanted, 2_000)).toEqual(wait);
-    expect(afterFailure(works, wanted, 9_000).failure).toMatchObject({ inARow: 2 });
+    expect(afterFailure(works, wanted, 9_000, 9_000).failure).toMatchObject({ inARow: 2 });
     for (const each of [state, failed('a', 'c')])
-      expect(planStep(afterFailure(each, of('a'), 1_500), wanted, 2_000)).toEqual(reload());
+      expect(planStep(afterFailure(each, of('a'), 1_500, 1_500), wanted, 2_000)).toEqual(reload());
     expect(afterSuccess(state, wanted).failure).toBeUndefined();
   });
 
-  it('is tried less often each time, but at least every five minutes', () => {
-    const again = afterFailure(failed(), wanted, 9_000);
-    expect(again.failure).toMatchObject({ inARow: 2, at: 9_000 });
-    expect(afterFailure(again, of('c'), 9_500).failure).toMatchObject({ inARow: 1, at: 9_500 });
-    expect([1, 2, 3, 7, 50].map(retryMs)).toEqual([5_000, 10_000, 20_000, 300_000, 300_000]);
+  it('is tried less often each time, but at least every half hour', () => {
+    const again = afterFailure(failed(), wanted, 9_000, 9_000);
+    expect(again.failure).toMatchObject({ inARow: 2, until: 9_000 });
+    expect(afterFailure(again, of('c'), 9_500, 9_500).failure).toMatchObject({ inARow: 1, until: 9_500 });
+    expect([1, 2, 3, 8, 50].map(retryMs)).toEqual([5_000, 10_000, 20_000, 640_000, 1_800_000]);
   });
+
+  it('delays another one, but no fallback, for three times as long as the collector was away', () => {
+    const state = afterFailure({ ...untouched, lastGood: of('a') }, wanted, 1_000, 11_000);
+    expect(planStep(state, of('a', 'c'), 40_999)).toEqual(reload('a'));
+    expect(planStep(state, of('a', 'c'), 41_000)).toEqual(reload('a', 'c'));
+    expect(planStep(state, of('a'), 11_000)).toEqual(reload('a'));
+    expect(planStep({ ...state, running: of('a') }, wanted, 41_000 + retryMs(1) - 1)).toEqual(wait);
+    const failedAgain = afterFailure(state, of('a'), 11_000, 31_000);
+    expect(planStep(failedAgain, wanted, 31_000 + 60_000 + retryMs(1) - 1)).toEqual(reload());
+    expect(planStep(failedAgain, wanted, 31_000 + 60_000 + retryMs(1))).toEqual(reload('a', 'b'));
+  });
+});
+
+describe('a collector that exits at each reload', () => {
+  const KUBELET_FORGETS_MS = 600_000;
+  /** A kubelet restarts it after 0, 10, 20, 40 … 300 s. Returns the share of the time in which it serves. */
+  function getShareServed(wantedAt: (now: number) => Namespaces): number {
+    let state: CollectorState = { ...collecting(), lastGood: of('a', 'b') };
+    let now = 0;
+    let upSince = -Infinity;
+    let backOffMs = 0;
+    let servedMs = 0;
+    for (let exits = 0; exits < 30;) {
+      const step = planStep(state, wantedAt(now), now);
+      if (step.kind === 'reload') {
+        exits += 1;
+        const isForgotten = now - upSince > KUBELET_FORGETS_MS;
+        backOffMs = isForgotten ? 0 : Math.min(Math.max(backOffMs * 2, 10_000), 300_000);
+        const exitedAt = now;
+        now += backOffMs;
+        upSince = now;
+        state = { ...afterFailure(state, step.namespaces, exitedAt, now), running: [] };
+      }
+      now += 1_000;
+      servedMs += 1_000;
+    }
+    return servedMs / now;
+  }
+
+  it.each<[string, (now: number) => Namespaces]>([
+    ['nothing changes', () => of('a', 'b', 'c')],
+    ['another namespace is added each second', (now) => of('a', 'b', String(now))],
+    ['namespaces that worked toggle each second', (now) => of(now % 2_000 === 0 ? 'a' : 'b')],
+  ])('serves for three fourths of the time while %s', (_case, wantedAt) =>
+    // The fallback does not wait for its only attempt.
+    expect(getShareServed(wantedAt)).toBeGreaterThan(0.74),
+  );
 });

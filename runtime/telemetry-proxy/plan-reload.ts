@@ -10,7 +10,7 @@ export interface CollectorState {
   readonly lastGood: Namespaces;
   /** The namespaces whose data is sent, now or as soon as the collector is up. */
   readonly sending: Namespaces;
-  readonly failure: { readonly namespaces: Namespaces; readonly inARow: number; readonly at: number } | undefined;
+  readonly failure: { readonly namespaces: Namespaces; readonly inARow: number; readonly until: number } | undefined;
   /** No reload starts earlier. */
   readonly restsUntil: number;
   /** No cut starts earlier. */
@@ -29,8 +29,8 @@ export const untouched: CollectorState = {
   cutFrom: Infinity,
 };
 
-/** Returns the pause after failures in a row. */
-export const retryMs = (failures: number): number => Math.min(5_000 * 2 ** (failures - 1), 5 * 60_000);
+/** Returns the pause after failures in a row. The kubelet forgets earlier exits of a container after ten minutes. */
+export const retryMs = (failures: number): number => Math.min(5_000 * 2 ** (failures - 1), 30 * 60_000);
 
 /** Returns the pause after a reload, so that reloads interrupt the collector a fourth of the time at most. */
 export const restMs = (tookMs: number): number => tookMs * 3;
@@ -116,10 +116,12 @@ export function planStep(state: CollectorState, wanted: Namespaces, now: number)
 }
 
 function possible({ lastGood, failure }: CollectorState, wanted: Namespaces, now: number): Namespaces {
-  const isPaused = failure !== undefined && now < failure.at + retryMs(failure.inARow);
-  if (!isPaused || !isDeepStrictEqual(failure.namespaces, wanted)) return wanted;
+  if (failure === undefined) return wanted;
+  // Another configuration may fail for the same reason, so it rests, too.
+  const pauseMs = isDeepStrictEqual(failure.namespaces, wanted) ? retryMs(failure.inARow) : 0;
+  if (now >= failure.until + pauseMs) return wanted;
   const fallback = stillWanted(lastGood, wanted);
-  return isDeepStrictEqual(fallback, wanted) ? [] : fallback;
+  return isDeepStrictEqual(fallback, failure.namespaces) ? [] : fallback;
 }
 
 /** A success of the fallback does not end the pause of the configuration that failed. */
@@ -129,14 +131,14 @@ export function afterSuccess(state: CollectorState, namespaces: Namespaces): Col
   return { ...state, lastGood: namespaces, failure: isOver ? undefined : failure };
 }
 
-/** A configuration that worked before and fails now is no fallback any more. */
-export function afterFailure(state: CollectorState, namespaces: Namespaces, at: number): CollectorState {
+/** A configuration that worked before and fails now is no fallback any more. No collector ran between the two times. */
+export function afterFailure(state: CollectorState, namespaces: Namespaces, from: number, to: number): CollectorState {
   const { failure, lastGood } = state;
   const isAgain = failure !== undefined && isDeepStrictEqual(failure.namespaces, namespaces);
-  const isFallback = failure !== undefined && isDeepStrictEqual(stillWanted(lastGood, failure.namespaces), namespaces);
-  const isLastGood = isFallback || isDeepStrictEqual(lastGood, namespaces);
-  const inARow = isAgain ? failure.inARow + 1 : 1;
+  const wasGood = isDeepStrictEqual(stillWanted(lastGood, namespaces), namespaces);
+  const isFallback = failure !== undefined && wasGood && !isAgain;
   // The failure of a fallback does not end that pause either.
-  const last = isFallback && !isAgain ? failure : { namespaces, inARow, at };
-  return { ...state, lastGood: isLastGood ? [] : lastGood, failure: last };
+  const last = isFallback ? failure : { namespaces, inARow: isAgain ? failure.inARow + 1 : 1 };
+  const until = to + restMs(to - from);
+  return { ...state, restsUntil: to, lastGood: wasGood ? [] : lastGood, failure: { ...last, until } };
 }

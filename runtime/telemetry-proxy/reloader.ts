@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import type { Logger } from 'pino';
+import { pause } from '../async/retrying.ts';
 import type { Client } from '../kubernetes/http/client.ts';
 import { isRefusal } from '../kubernetes/http/errors.ts';
 import { describeError } from '../wording/errors.ts';
@@ -128,28 +129,25 @@ export class Reloader {
     // The versions are read before the watches end, so that nothing between two watches is missed.
     const present = await presentVersions(client, planned).catch((error: unknown) => this.notRead(planned, error));
     if (present === undefined) return;
-    let namespaces = planned;
+    if (this.state.sending.some(plan.sendsEvents)) await pause(FLUSH_MS, signal);
+    if (signal.aborted) return;
+    // The API server may let the reload wait for a minute, in which a namespace can end.
+    const namespaces = plan.stillWanted(planned, this.wanted);
     try {
-      if (this.state.sending.some(plan.sendsEvents)) await sleep(FLUSH_MS, undefined, { signal });
-      // The API server may let the reload wait for a minute, in which a namespace can end.
-      namespaces = plan.stillWanted(planned, this.wanted);
       const listed = this.write(settings, namespaces, present);
-      if (!askToReload(process)) throw new Error('the collector is not running');
-      await this.waitForUp(settings, process, before);
-      this.took(namespaces, present, listed);
+      await this.load(settings, process, before).finally(() => writeConfiguration(settings));
+      this.took(namespaces, present, listed, started);
       const tookMs = Math.round(performance.now() - started);
       logger.info({ namespaces: namespaces.length, tookMs }, 'telemetry proxy reloaded');
       onReload({ namespaces });
     } catch (error) {
       if (signal.aborted) return;
       const problem = describeError(error);
-      this.state = plan.afterFailure(this.state, namespaces, performance.now());
       logger.error({ namespaces: namespaces.length, problem }, 'cannot reload the telemetry proxy, retrying');
       onReload({ namespaces, problem });
-    } finally {
-      const now = performance.now();
-      this.state = { ...this.state, restsUntil: now + plan.restMs(now - started) };
-      writeConfiguration(settings);
+      // If it exited, the kubelet restarts it later each time, at last after five minutes.
+      while (!signal.aborted && (await upSince(settings)) === undefined) await pause(500, signal);
+      this.state = plan.afterFailure(this.state, namespaces, this.wroteAt, performance.now());
     }
   }
 
@@ -178,7 +176,8 @@ export class Reloader {
   }
 
   /** A reload waits for all requests: for those of an attacker, and for those that Lumigo does not answer. */
-  private async waitForUp(settings: ProxySettings, process: CollectorProcess, before: string): Promise<void> {
+  private async load(settings: ProxySettings, process: CollectorProcess, before: string): Promise<void> {
+    if (!askToReload(process)) throw new Error('the collector is not running');
     if ((await this.findUp(settings, () => process, before)) !== undefined) return;
     const killed = 'the collector did not load its configuration in time and was killed';
     this.options.logger.warn(killed);
@@ -210,9 +209,10 @@ export class Reloader {
     return undefined;
   }
 
-  private took(namespaces: plan.Namespaces, present: Versions, listed: plan.Namespaces): void {
+  private took(namespaces: plan.Namespaces, present: Versions, listed: plan.Namespaces, started: number): void {
     const now = performance.now();
-    this.state = { ...plan.afterSuccess(this.state, namespaces), cutFrom: now + CATCH_UP_MS };
+    const restsUntil = now + plan.restMs(now - started);
+    this.state = { ...plan.afterSuccess(this.state, namespaces), cutFrom: now + CATCH_UP_MS, restsUntil };
     this.lists = plan.listsAfter(this.lists, namespaces, listed, now);
     // Otherwise a namespace was cut meanwhile, and another reload is due.
     if (this.state.sending !== namespaces) return;

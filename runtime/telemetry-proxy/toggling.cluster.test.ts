@@ -7,8 +7,9 @@ import { startApiProxy, type ApiProxy } from '../../sandbox/faults/api-proxy.ts'
 import { eventually } from '../../sandbox/testing/eventually.ts';
 import { getEvent, startTelemetry, getToken, type TelemetryBench } from '../../sandbox/testing/telemetry.ts';
 import { aborted } from '../async/aborted.ts';
+import { orUndefined } from '../json/values.ts';
 import { kinds } from '../kubernetes/resources/kinds.ts';
-import { initialMs } from './plan-reload.ts';
+import { initialMs, retryMs } from './plan-reload.ts';
 
 let telemetry: TelemetryBench;
 let proxy: ApiProxy;
@@ -133,6 +134,33 @@ describe('a reload that fails', () => {
     proxy.interfere = undefined;
     await waitForSettled();
     await eventually(() => expect(getEvents(kept)).toContain('brief'));
+  });
+});
+
+describe('a collector that exits at each reload', () => {
+  it('serves before the next attempt, also if its restart takes longer than the pause between attempts', async () => {
+    const { activate, collector, manager, metric, waitForCollecting, waitForSettled } = telemetry;
+    const another = await activate('refused', getToken(0x74_08), collects(false));
+    await waitForSettled();
+    const collected = await metric('lumigo_operator_telemetry_collected_namespaces');
+    const getFailures = (): number[] => {
+      const lines = readFileSync(manager().logFile, 'utf8').split('\n');
+      const failed = lines.filter((line) => line.includes('cannot reload the telemetry proxy'));
+      return failed.map((line) => (JSON.parse(line) as { namespaces: number }).namespaces);
+    };
+    const before = getFailures().length;
+    const waitForFailures = (...expected: readonly number[]) =>
+      eventually(() => expect(getFailures().slice(before)).toEqual(expected), { timeoutMs: 60_000, intervalMs: 50 });
+    proxy.interfere = ({ path }) => (/^\/apis?([?]|$)/.test(path) ? { answer: 500 } : undefined);
+    await toggle(another, true);
+    await waitForFailures(collected + 1);
+    // No collector survives its start, as if the kubelet waited.
+    const away = setInterval(() => orUndefined(() => process.kill(collector().pid(), 'SIGKILL')), 50);
+    await sleep(retryMs(1) + 1_000).finally(() => clearInterval(away));
+    await waitForFailures(collected + 1, collected);
+    proxy.interfere = undefined;
+    await waitForCollecting(another);
+    expect(getFailures().slice(before)).toEqual([collected + 1, collected]);
   });
 });
 
