@@ -4,6 +4,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { connect, type Settings } from 'node:http2';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { gzipSync } from 'node:zlib';
 import { labels, workloadKinds, type Signal } from '../contract.ts';
 import { postByGrpc } from '../../sandbox/otlp-sink/grpc.ts';
 import { toLog, toMetric, post, spanId, countSpans } from '../../sandbox/otlp-sink/sender.ts';
@@ -25,6 +26,7 @@ afterEach(() => {
 });
 
 const { deployment } = workloadKinds;
+const MIB = 1024 * 1024;
 let counter = 0x1000;
 const ids = (count: number): string[] => Array.from({ length: count }, () => spanId(counter++));
 
@@ -88,6 +90,28 @@ describe('senders', () => {
     const [{ maxConcurrentStreams = Infinity }] = (await once(session, 'remoteSettings')) as [Settings];
     session.destroy();
     expect(maxConcurrentStreams * 4).toBeLessThanOrEqual(64);
+  });
+
+  it('can send large requests, and none that fills the memory when it is decompressed', async () => {
+    const { collector } = telemetry;
+    const large = ids(8);
+    const text = 'x'.repeat(MIB / 2 - 10_000);
+    expect((await sendTo('traces', getToken(1), countSpans({}, large, { text }))).status).toBe(200);
+    await waitForAll(large);
+    // An empty span of three bytes takes up to 200 in memory.
+    const spans = `${'{},'.repeat((20 * MIB) / 3 - 100)}{}`;
+    const refused = await fetch(`${collector().url}/v1/traces`, {
+      method: 'POST',
+      headers: {
+        'content-type': 'application/json',
+        'content-encoding': 'gzip',
+        authorization: `LumigoToken ${getToken(1)}`,
+      },
+      body: gzipSync(`{"resourceSpans":[{"scopeSpans":[{"spans":[${spans}]}]}]}`),
+    });
+    expect([refused.status, await refused.text()]).toEqual([400, expect.stringContaining('too large')]);
+    const [, peakKb] = /VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${collector().pid()}/status`, 'utf8')) ?? [];
+    expect(Number(peakKb) / 1_024).toBeLessThan(450);
   });
 
   it('can send logs as well', async () => {

@@ -68,7 +68,9 @@ const otlpReceiver = ({ listenAddress, otlpGrpcPort, otlpHttpPort }: ProxySettin
   });
   // gRPC checks the token after it received the message.
   const grpc = { ...protocol(otlpGrpcPort), max_concurrent_streams: 16 };
-  return { protocols: { grpc, http: { ...protocol(otlpHttpPort), ...promptly } } };
+  // Empty spans take a hundred times their bytes in memory, so 8 MiB would end the collector. gRPC has the same limit.
+  const http = { ...protocol(otlpHttpPort), ...promptly, max_request_body_size: 4 * 1024 * 1024 };
+  return { protocols: { grpc, http } };
 };
 
 const operatorAttributes = ({ version, deploymentMethod, clusterName, clusterUid = '' }: ProxySettings) =>
