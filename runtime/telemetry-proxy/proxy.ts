@@ -97,6 +97,7 @@ export class TelemetryProxy {
     const known = unlessAborted(lumigoWatch.known, signal);
     await Promise.all([known, this.readCluster(), ...workloads.map((kind) => this.watchLabelled(kind))]);
     this.senders.isComplete = true;
+    void this.reloader.renewIfRefused(signal);
     const reporting = reportReceived({ ...this.options, senders: this.senders }, signal);
     const failure = 'cannot reconcile the telemetry proxy, retrying';
     const wait = (ms: number) => this.debounce.wait(ms, signal);

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import type { Logger } from 'pino';
 import { pause } from '../async/retrying.ts';
+import { pods } from '../contract.ts';
 import type { Client } from '../kubernetes/http/client.ts';
 import { isRefusal } from '../kubernetes/http/errors.ts';
 import { describeError } from '../wording/errors.ts';
@@ -61,6 +62,13 @@ export class Reloader {
   /** Requests new watches after the API server was unavailable. */
   renew(): void {
     this.isRenewalDue = true;
+  }
+
+  /** A watch of the collector ends for good if it is refused, which only its log says. So its account is tried each minute. */
+  async renewIfRefused(signal: AbortSignal): Promise<void> {
+    const list = () => this.options.client.pages(pods, { limit: 1, metadataOnly: true }).next();
+    for (; !signal.aborted; await pause(RENEWAL_MS, signal))
+      if (this.collected() > 0) await list().catch((error: unknown) => isRefusal(error) && this.renew());
   }
 
   ended(): Promise<void> | undefined {

@@ -6,6 +6,7 @@ import type { ControlPlane } from '../../sandbox/control-plane/control-plane.ts'
 import { startApiProxy, type ApiProxy } from '../../sandbox/faults/api-proxy.ts';
 import { eventually } from '../../sandbox/testing/eventually.ts';
 import { getEvent, startTelemetry, getToken, type TelemetryBench } from '../../sandbox/testing/telemetry.ts';
+import { getPod } from '../../sandbox/testing/workloads.ts';
 import { aborted } from '../async/aborted.ts';
 import { orUndefined } from '../json/values.ts';
 import { kinds } from '../kubernetes/resources/kinds.ts';
@@ -161,6 +162,33 @@ describe('a collector that exits at each reload', () => {
     proxy.interfere = undefined;
     await waitForCollecting(another);
     expect(getFailures().slice(before)).toEqual([collected + 1, collected]);
+  });
+});
+
+describe('a watch that the API server refused', () => {
+  it('continues within two minutes after the account works again', async () => {
+    const { testCluster, sink, waitForSettled } = telemetry;
+    await waitForSettled();
+    // The watches by which the collector finds senders select pods of nodes, and never end.
+    const isOfKind = (path: string) => path.startsWith('/api/v1/pods?') && !path.includes('fieldSelector');
+    const refused = { watches: 0, lists: 0 };
+    proxy.interfere = ({ path, isWatch }) => {
+      if (!isOfKind(path)) return undefined;
+      refused[isWatch ? 'watches' : 'lists'] += 1;
+      return { answer: 403 };
+    };
+    expect(proxy.cutWatches(isOfKind)).toBe(1);
+    await eventually(() => expect([refused.watches, refused.lists > 0]).toEqual([1, true]), { timeoutMs: 90_000 });
+    proxy.interfere = undefined;
+    const getPods = () => sink.objects.filter(({ namespace, resource }) => namespace === kept && resource === 'pods');
+    let attempt = 0;
+    await eventually(
+      async () => {
+        await testCluster.create(getPod(kept, `allowed-${(attempt += 1)}`));
+        expect(getPods().length).toBeGreaterThan(0);
+      },
+      { timeoutMs: 90_000, intervalMs: 500 },
+    );
   });
 });
 
