@@ -1,10 +1,11 @@
-import { mkdirSync } from 'node:fs';
+import { mkdirSync, readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Logger } from 'pino';
 import { pause, retrying } from '../async/retrying.ts';
 import type { RuntimeConfig } from '../config/config.ts';
 import { accountFiles, suffixes } from '../contract.ts';
+import { orUndefined } from '../json/values.ts';
 import type { Client } from '../kubernetes/http/client.ts';
 import type { Connection } from '../kubernetes/http/credentials.ts';
 import { kinds } from '../kubernetes/resources/kinds.ts';
@@ -34,6 +35,9 @@ export async function writeAccount({ config, client, authority }: AccountOptions
   writeWhole(join(folder, accountFiles.token), status.token);
   return spec.expirationSeconds;
 }
+
+export const readAuthority = ({ telemetryProxyAccountDirectory: folder }: RuntimeConfig): string | undefined =>
+  orUndefined(() => readFileSync(join(folder, accountFiles.authority), 'utf8'));
 
 interface KeepOptions extends AccountOptions {
   readonly logger: Logger;

@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Agent } from 'node:http';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { issueAuthority } from '../certificates/issue.ts';
 import { labels, suffixes, workloadKinds } from '../contract.ts';
 import { kinds } from '../kubernetes/resources/kinds.ts';
 import { toData } from '../kubernetes/resources/objects.ts';
@@ -11,6 +13,7 @@ import { eventually } from '../../sandbox/testing/eventually.ts';
 import { podAt } from '../../sandbox/testing/pod-at.ts';
 import { getEvent, startTelemetry, getToken, type TelemetryBench } from '../../sandbox/testing/telemetry.ts';
 import { createRunning, createWorkload } from '../../sandbox/testing/workloads.ts';
+import { writeAccount } from './account.ts';
 
 const { deployment } = workloadKinds;
 
@@ -234,6 +237,25 @@ const LEASE_MS = 15_000;
 const GRACE_MS = 30_000;
 
 describe('of two replicas', () => {
+  it('the one that collects nothing loads a new authority of the cluster, too', async () => {
+    const { cluster, installation } = telemetry;
+    const readReloads = () => second.metric('lumigo_operator_telemetry_proxy_reloads_total');
+    const { telemetryProxyAccountDirectory = '' } = second.collector ?? {};
+    const config = { ...installation.config, podName: 'x', telemetryProxyAccountDirectory };
+    // A manager does this every eight minutes.
+    const renew = (ca: string) => writeAccount({ config, client: cluster.client, authority: () => ca });
+    await eventually(async () => expect(await readReloads()).toBeGreaterThan(0));
+    const before = await readReloads();
+    await renew(cluster.ca);
+    await sleep(2_500);
+    expect(await readReloads()).toBe(before);
+    const { certificate } = await issueAuthority('new', { now: new Date(), days: 1 });
+    await renew(`${cluster.ca}\n${certificate}`);
+    await eventually(async () => expect(await readReloads()).toBe(before + 1));
+    await sleep(2_500);
+    expect(await readReloads()).toBe(before + 1);
+  });
+
   it('one collects, and after the Lease the other one, which keeps the times of first telemetry', async () => {
     const { testCluster, waitForCollecting, killManager, startManager } = telemetry;
     const countCollected = (manager: Manager) => manager.metric('lumigo_operator_telemetry_collected_namespaces');

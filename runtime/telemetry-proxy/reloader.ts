@@ -6,6 +6,7 @@ import { pods } from '../contract.ts';
 import type { Client } from '../kubernetes/http/client.ts';
 import { isRefusal } from '../kubernetes/http/errors.ts';
 import { describeError } from '../wording/errors.ts';
+import { readAuthority } from './account.ts';
 import { askToReload, end, findCollector, runs, upSince, waitForStop, type CollectorProcess } from './collector.ts';
 import { changeLoopKey, readLoopKeys, writeConfiguration } from './files.ts';
 import * as plan from './plan-reload.ts';
@@ -49,6 +50,8 @@ export class Reloader {
   private reloading: Promise<void> | undefined;
   private isRenewalDue = false;
   private renewedAt = -Infinity;
+  /** The collector reads it only when it loads its configuration. */
+  private authority: string | undefined;
   private written: string | undefined;
   private wroteAt = -Infinity;
   /** The collector has sent everything until these versions. After a cut or a failed reload, the next watches begin there. */
@@ -101,7 +104,8 @@ export class Reloader {
   /** Returns true if the same namespaces need a reload. */
   private isOutdated(settings: ProxySettings, now: number): boolean {
     if (this.reloading !== undefined || this.state.running === undefined) return false;
-    const isRenewed = this.isRenewalDue && this.collected() > 0 && now >= this.renewedAt + RENEWAL_MS;
+    const isBroken = (this.isRenewalDue && this.collected() > 0) || readAuthority(settings) !== this.authority;
+    const isRenewed = isBroken && now >= this.renewedAt + RENEWAL_MS;
     if (isRenewed) this.renewedAt = now;
     return isRenewed || plan.isOutdated(this.written, settings.tokenNamespaces, now - this.wroteAt);
   }
@@ -176,6 +180,7 @@ export class Reloader {
     const listed = plan.toList(namespaces, this.lists, this.cutAt);
     const initial = listed.map(({ name }) => name);
     this.isRenewalDue = false;
+    this.authority = readAuthority(settings);
     this.written = settings.tokenNamespaces;
     this.wroteAt = now;
     writeConfiguration(settings, { namespaces, initial, since: this.sentUntil, ...readLoopKeys(settings) });
