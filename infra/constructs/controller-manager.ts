@@ -108,10 +108,9 @@ function strategy({ controllerManager, hostNetwork }: Settings) {
 
 function podSpec({ settings, delivery }: ControllerManagerProps, priorityClassName: string): JsonObject {
   return {
-    ...operatorPod(settings, 'controllerManager'),
+    ...operatorPod(settings, 'controllerManager', priorityClassName),
     // The telemetry proxy parses data of each workload, so it must not find the manager's token.
     automountServiceAccountToken: false,
-    ...(priorityClassName === '' ? {} : { priorityClassName }),
     // Host network pods use the node's DNS by default, which does not know names of the cluster.
     ...(settings.hostNetwork ? { hostNetwork: true, dnsPolicy: 'ClusterFirstWithHostNet' } : {}),
     // The removal of the whole operator needs this time to clean up (runtime/uninstall/shutdown-cleanup.ts). A usual end takes seconds.

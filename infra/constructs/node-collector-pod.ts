@@ -27,7 +27,7 @@ const hostFolders = ['proc', 'sys'] as const;
 export function nodeCollectorPod(settings: Settings, account: string): JsonObject {
   const { metrics } = settings.clusterCollection;
   return {
-    ...operatorPod(settings, 'clusterAgent'),
+    ...operatorPod(settings, 'clusterAgent', settings.logFileCollector.priorityClassName),
     serviceAccountName: account,
     automountServiceAccountToken: false,
     initContainers: [initContainer(settings)],

@@ -36,6 +36,7 @@ interface Pod {
   readonly containers: readonly Container[];
   readonly volumes: readonly { readonly name: string; readonly hostPath?: { readonly path: string } }[];
   readonly tolerations?: readonly object[];
+  readonly priorityClassName?: string;
   readonly nodeSelector?: object;
 }
 const podOf = (clusterCollection: object, more: object = {}) =>
@@ -129,6 +130,12 @@ describe('the node collector', () => {
     const pod = podOf(logs, { tolerations, nodeSelector });
     expect(pod.tolerations).toEqual([{ key: 'gpu' }]);
     expect(pod.nodeSelector).toEqual({ pool: 'apps' });
+  });
+
+  it('has the PriorityClass of its own setting, and by default none', () => {
+    expect(podOf(logs, { priorityClassName: 'high' })).not.toHaveProperty('priorityClassName');
+    const pod = podOf(metrics, { logFileCollector: { priorityClassName: 'of-agents' } });
+    expect(pod.priorityClassName).toBe('of-agents');
   });
 
   it('alone reaches the port for nodes if there are network policies', () => {

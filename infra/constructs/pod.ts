@@ -32,12 +32,13 @@ export const podMetadata = ({ podLabels, podAnnotations }: Settings, labels: obj
   annotations: { 'kubectl.kubernetes.io/default-container': container, ...more, ...podAnnotations },
 });
 
-export const operatorPod = (settings: Settings, pod: PodOfInstallation): JsonObject => ({
+export const operatorPod = (settings: Settings, pod: PodOfInstallation, priorityClassName = ''): JsonObject => ({
   serviceAccountName: `${settings.name}${suffixes.manager}`,
   automountServiceAccountToken: true,
   // Kubernetes would add variables for each Service of the namespace, which no program here reads.
   enableServiceLinks: false,
   securityContext: podSecurity(settings),
+  ...(priorityClassName === '' ? {} : { priorityClassName }),
   // Kubernetes 1.30 treats an empty list in a pod template as a change on each apply.
   ...withoutEmpty(getPlacement(settings, pod), ['imagePullSecrets', 'nodeSelector', 'tolerations', 'affinity']),
 });

@@ -101,6 +101,7 @@ const chosen: Readonly<Record<string, unknown>> = {
   'clusterCollection.metrics.frequency': '1m',
   'logFileCollector.queueSize': '64Mi',
   'logFileCollector.stateDirectory': '',
+  'logFileCollector.priorityClassName': 'low',
   'kubeStateMetrics.address': 'metrics.monitoring.svc:8080',
   'injection.otherTracers': 'Inject',
   'telemetry.namespaceLabels': ['team', 'example.com/cost-center'],

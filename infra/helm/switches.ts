@@ -108,7 +108,7 @@ export const switches: readonly Switch[] = [
   },
   filled('monitoredNamespaces', []),
   filled('telemetry.namespaceLabels', []),
-  filled('priorityClassName'),
+  ...['priorityClassName', 'logFileCollector.priorityClassName'].map((path) => filled(path)),
   { path: 'hostNetwork', off: false, on: true, condition: '$.Values.hostNetwork' },
   filled('controllerManager.telemetryProxy.queue.claimName'),
   ...['manager', 'telemetryProxy'].map((each) => filled(`controllerManager.${each}.image.digest`)),

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { essentialMetrics } from '../../runtime/node-collector/essential-metrics.ts';
 import {
   absolutePath,
+  dnsSubdomain,
   duration,
   fields,
   flag,
@@ -35,8 +36,7 @@ export const clusterCollection = section({
     enabled: flag()
       .default(false)
       .describe(
-        'Collects metrics of nodes, containers and Kubernetes objects, and sends them under the token of `lumigoToken` ' +
-          '(docs/use/infrastructure.md).',
+        'Collects metrics of nodes, containers and Kubernetes objects, and sends them under the token of `lumigoToken` (docs/use/infrastructure.md).',
       ),
     essentialOnly: flag()
       .default(true)
@@ -75,6 +75,9 @@ export const logFileCollector = section({
   resources: opaqueMap()
     .default({ requests: { cpu: '10m', memory: '128Mi' }, limits: { cpu: '500m', memory: '256Mi' } })
     .describe('Requests and limits of the node collector. Above 80 % of the memory limit it reads no further.'),
+  priorityClassName: orEmpty(dnsSubdomain(), 'must be the name of a PriorityClass, or empty').describe(
+    "The PriorityClass of the node collectors' pods, for log files and metrics. Empty: none.",
+  ),
   queueSize: largeQuantity()
     .default('256Mi')
     .describe(
