@@ -10,7 +10,8 @@ export interface CollectorState {
   readonly lastGood: Namespaces;
   /** The namespaces whose data is sent, now or as soon as the collector is up. */
   readonly sending: Namespaces;
-  readonly failure: { readonly namespaces: Namespaces; readonly inARow: number; readonly until: number } | undefined;
+  /** Failures since a wanted configuration worked, and the end of the rest that they and their fallbacks need. */
+  readonly failure: { readonly inARow: number; readonly until: number };
   /** No reload starts earlier. */
   readonly restsUntil: number;
   /** No cut starts earlier. */
@@ -24,7 +25,7 @@ export const untouched: CollectorState = {
   running: undefined,
   lastGood: [],
   sending: [],
-  failure: undefined,
+  failure: { inARow: 0, until: -Infinity },
   restsUntil: 0,
   cutFrom: Infinity,
 };
@@ -111,34 +112,34 @@ export function planStep(state: CollectorState, wanted: Namespaces, now: number)
     const hasEnded = countEvents(stillWanted(sending, wanted)) < countEvents(sending);
     return { kind: hasEnded && now >= cutFrom ? 'cut' : 'wait' };
   }
-  const namespaces = possible(state, wanted, now);
+  const namespaces = isPaused(state, now) ? stillWanted(state.lastGood, wanted) : wanted;
   return isDeepStrictEqual(running, namespaces) ? { kind: 'wait' } : { kind: 'reload', namespaces };
 }
 
-function possible({ lastGood, failure }: CollectorState, wanted: Namespaces, now: number): Namespaces {
-  if (failure === undefined) return wanted;
-  // Another configuration may fail for the same reason, so it rests, too.
-  const pauseMs = isDeepStrictEqual(failure.namespaces, wanted) ? retryMs(failure.inARow) : 0;
-  if (now >= failure.until + pauseMs) return wanted;
-  const fallback = stillWanted(lastGood, wanted);
-  return isDeepStrictEqual(fallback, failure.namespaces) ? [] : fallback;
-}
+/** Another configuration may fail for the same reason, so all wait for the retry. Only fallbacks are loaded meanwhile. */
+const isPaused = ({ failure: { inARow, until } }: CollectorState, now: number): boolean =>
+  now < until + retryMs(inARow);
+
+/** Returns the end of the rest. Each further interruption makes it longer, so that they take a fourth of the time at most. */
+const restEnd = ({ failure }: CollectorState, from: number, to: number): number =>
+  Math.max(from, failure.until) + to - from + restMs(to - from);
 
 /** A success of the fallback does not end the pause of the configuration that failed. */
-export function afterSuccess(state: CollectorState, namespaces: Namespaces): CollectorState {
-  const { failure } = state;
-  const isOver = failure === undefined || isDeepStrictEqual(failure.namespaces, namespaces);
-  return { ...state, lastGood: namespaces, failure: isOver ? undefined : failure };
+export function afterSuccess(state: CollectorState, namespaces: Namespaces, from: number, to: number): CollectorState {
+  const isFallback = isPaused(state, from);
+  const failure = isFallback ? { ...state.failure, until: restEnd(state, from, to) } : untouched.failure;
+  return { ...state, restsUntil: to + restMs(to - from), lastGood: namespaces, failure };
 }
 
 /** A configuration that worked before and fails now is no fallback any more. No collector ran between the two times. */
 export function afterFailure(state: CollectorState, namespaces: Namespaces, from: number, to: number): CollectorState {
   const { failure, lastGood } = state;
-  const isAgain = failure !== undefined && isDeepStrictEqual(failure.namespaces, namespaces);
   const wasGood = isDeepStrictEqual(stillWanted(lastGood, namespaces), namespaces);
-  const isFallback = failure !== undefined && wasGood && !isAgain;
-  // The failure of a fallback does not end that pause either.
-  const last = isFallback ? failure : { namespaces, inARow: isAgain ? failure.inARow + 1 : 1 };
-  const until = to + restMs(to - from);
-  return { ...state, restsUntil: to, lastGood: wasGood ? [] : lastGood, failure: { ...last, until } };
+  const inARow = failure.inARow + (isPaused(state, from) ? 0 : 1);
+  return {
+    ...state,
+    restsUntil: to,
+    lastGood: wasGood ? [] : lastGood,
+    failure: { inARow, until: restEnd(state, from, to) },
+  };
 }

@@ -224,8 +224,7 @@ export class Reloader {
 
   private took(namespaces: plan.Namespaces, present: Versions, listed: plan.Namespaces, started: number): void {
     const now = performance.now();
-    const restsUntil = now + plan.restMs(now - started);
-    this.state = { ...plan.afterSuccess(this.state, namespaces), cutFrom: now + CATCH_UP_MS, restsUntil };
+    this.state = { ...plan.afterSuccess(this.state, namespaces, started, now), cutFrom: now + CATCH_UP_MS };
     this.lists = plan.listsAfter(this.lists, namespaces, listed, now);
     // Otherwise a namespace was cut meanwhile, and another reload is due.
     if (this.state.sending !== namespaces) return;
