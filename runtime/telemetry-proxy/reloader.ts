@@ -59,6 +59,7 @@ export class Reloader {
   private cutAt = Infinity;
   private lists: plan.ListsByUid = new Map();
   private wanted: plan.Namespaces = [];
+  private waitsForPods = true;
 
   constructor(private readonly options: ReloaderOptions) {}
 
@@ -146,8 +147,8 @@ export class Reloader {
     // The API server may let the reload wait for a minute, in which a namespace can end.
     const namespaces = plan.stillWanted(planned, this.wanted);
     try {
-      const listed = this.write(settings, namespaces, present);
-      await this.load(settings, process, before).finally(() => writeConfiguration(settings));
+      const { listed, collection } = this.write(settings, namespaces, present);
+      await this.load(settings, process, before, collection).finally(() => writeConfiguration(settings));
       this.took(namespaces, present, listed, started);
       const tookMs = Math.round(performance.now() - started);
       logger.info({ namespaces: namespaces.length, tookMs }, 'telemetry proxy reloaded');
@@ -171,8 +172,8 @@ export class Reloader {
     if (isRefusal(error)) this.options.onReload({ namespaces, problem });
   }
 
-  /** Returns the namespaces whose existing objects it lists. */
-  private write(settings: ProxySettings, namespaces: plan.Namespaces, present: Versions): plan.Namespaces {
+  /** `listed`: the namespaces whose existing objects it lists. */
+  private write(settings: ProxySettings, namespaces: plan.Namespaces, present: Versions) {
     if (this.cutAt === Infinity) this.sentUntil = present;
     const now = performance.now();
     // From here on nothing is sent, unless the reload succeeds. Without namespaces, there are no versions to keep.
@@ -183,19 +184,24 @@ export class Reloader {
     this.authority = readAuthority(settings);
     this.written = settings.tokenNamespaces;
     this.wroteAt = now;
-    writeConfiguration(settings, { namespaces, initial, since: this.sentUntil, ...readLoopKeys(settings) });
+    const { sentUntil: since, waitsForPods } = this;
+    const collection = { namespaces, initial, since, waitsForPods, ...readLoopKeys(settings) };
+    writeConfiguration(settings, collection);
     this.state = { ...this.state, cutFrom: now + CATCH_UP_MS, running: undefined, sending: namespaces };
-    return listed;
+    return { listed, collection };
   }
 
   /** A reload waits for all requests: for those of an attacker, and for those that Lumigo does not answer. */
-  private async load(settings: ProxySettings, process: CollectorProcess, before: string): Promise<void> {
+  private async load(settings: ProxySettings, process: CollectorProcess, before: string, written: Collection) {
     if (!askToReload(process)) throw new Error('the collector is not running');
     if ((await this.findUp(settings, () => process, before)) !== undefined) return;
     const killed = 'the collector did not load its configuration in time and was killed';
     this.options.logger.warn(killed);
+    // A collector hangs for ever if its list of pods takes longer than it waits, in a large cluster each time.
+    this.waitsForPods = false;
+    writeConfiguration(settings, { ...written, waitsForPods: false });
     end(process);
-    // Data on disk survives, and the next process finds the same configuration.
+    // Data on disk survives, and the next process finds the same configuration, without the wait.
     const findNext = () => findCollector(settings, process.began);
     const next = await this.findUp(settings, findNext);
     if (next === undefined) {

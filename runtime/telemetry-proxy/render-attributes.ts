@@ -25,14 +25,15 @@ export const podAttributes = [
   ...['service.name', 'service.namespace', 'service.version', 'service.instance.id'],
 ];
 
-/** The API server has answered before (reloader.ts). A collector that waits longer exits. */
-export const waitForPods = { wait_for_metadata: true, wait_for_metadata_timeout: '10s' };
+/** A collector that waits longer hangs. Then the next one does not wait (reloader.ts). */
+export const waitForPods = (waits: boolean): object =>
+  waits ? { wait_for_metadata: true, wait_for_metadata_timeout: '10s' } : {};
 /** The name that SDKs give to unnamed programs would prevent the name of the workload. */
 const removeUnnamed =
   'delete_key(attributes, "service.name") where IsMatch(attributes["service.name"], "^unknown_service")';
 
 /** The processors that add attributes, in their order. An attribute that a program sets itself stays. */
-export function renderAttributes(settings: ProxySettings, isWaiting: boolean): Components {
+export function renderAttributes(settings: ProxySettings, waits: boolean): Components {
   // The name is that of OpenTelemetry's conventions. Kubernetes bounds the values to 63 characters.
   const toAttribute = (key: string) => ({ key, tag_name: `k8s.namespace.label.${key}`, from: 'namespace' });
   const labels = settings.telemetryNamespaceLabels.map(toAttribute);
@@ -46,7 +47,7 @@ export function renderAttributes(settings: ProxySettings, isWaiting: boolean): C
     [intoShard]: hashToken,
     'filter/one-token': oneToken,
     // The processor of claims starts before it.
-    k8sattributes: find({ ...byAddress, ...(isWaiting ? waitForPods : {}) }),
+    k8sattributes: find({ ...byAddress, ...waitForPods(waits) }),
     // In the text of a statement, the collector would need minutes to parse it.
     'resource/tokens': { attributes: [{ key: TOKENS, action: 'upsert', value: settings.tokenNamespaces ?? '' }] },
     'transform/claims': transform([...removeLong, ...believeClaims]),

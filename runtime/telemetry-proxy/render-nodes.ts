@@ -12,14 +12,14 @@ const kubeState = 'prometheus/kube-state-metrics';
 const route = 'routing/log-files';
 const consent = 'filter/log-files';
 const exporter = 'otlphttp/nodes';
-const logFilePods = 'k8sattributes/log-files';
+const filePods = 'k8sattributes/log-files';
 const shortNames = 'transform/log-files';
 
 /** With it, the port takes lines of nodes, and drops those of namespaces without `logFiles`. Otherwise the nodes keep their lines. */
 export const port: CollectedNamespace = { name: '', token: '', lumigo: 'port', sends: ['port'] };
 
 /** The port for node collectors. A line takes the token of its namespace, and metrics that of the installation. */
-export function renderNodes(settings: ProxySettings, { namespaces, nodeKey: key }: Collection): Rendered {
+export function renderNodes(settings: ProxySettings, { namespaces, nodeKey: key, waitsForPods }: Collection): Rendered {
   const takesLogs = toTenants(namespaces, 'port').length > 0;
   const logs = takesLogs ? toTenants(namespaces, 'logFiles') : [];
   const metrics = toTenants(namespaces, 'metrics');
@@ -32,16 +32,16 @@ export function renderNodes(settings: ProxySettings, { namespaces, nodeKey: key 
   };
   const scrapes = toTenants(namespaces, 'kubeStateMetrics').length > 0;
   const scraped = metrics.map((tenant) => renderMetrics(settings, tenant, scrapes));
-  return join(shared, takesLogs ? renderLogs(settings, logs) : {}, ...scraped);
+  return join(shared, takesLogs ? renderLogs(settings, logs, waitsForPods) : {}, ...scraped);
 }
 
-const renderLogs = (settings: ProxySettings, logs: readonly Tenant[]): Rendered => ({
-  processors: { [consent]: toConsent(logs), [logFilePods]: podsByUid(settings), [shortNames]: transform(removeLong) },
+const renderLogs = (settings: ProxySettings, logs: readonly Tenant[], waits: boolean): Rendered => ({
+  processors: { [consent]: toConsent(logs), [filePods]: byUid(settings, waits), [shortNames]: transform(removeLong) },
   connectors: logs.length === 0 ? {} : { [route]: routeTo(logs, (tenant) => `logs/${toExporterName(tenant)}`) },
   pipelines: {
     'logs/nodes': {
       receivers: [receiver],
-      processors: ['memory_limiter', consent, logFilePods, shortNames, 'resource/operator'],
+      processors: ['memory_limiter', consent, filePods, shortNames, 'resource/operator'],
       // Without a namespace no line passes the filter, and a table of routes must not be empty.
       exporters: [logs.length === 0 ? getShardRouter('logs') : route],
     },
@@ -81,12 +81,12 @@ const toConsent = (logs: readonly Tenant[]) => {
 };
 
 /** The path of a log file has the uid of its pod. */
-const podsByUid = ({ telemetryProxyCredentials }: ProxySettings) => ({
+const byUid = ({ telemetryProxyCredentials }: ProxySettings, waits: boolean) => ({
   auth_type: telemetryProxyCredentials,
   extract: { metadata: podAttributes },
   filter: { fields: [onNode] },
   pod_association: [{ sources: [{ from: 'resource_attribute', name: 'k8s.pod.uid' }] }],
-  ...waitForPods,
+  ...waitForPods(waits),
 });
 
 /** A collector on a node keeps data until the loop has it. A queue here would lose data at each reload. */

@@ -1,12 +1,5 @@
 import { tokenScheme } from '../contract.ts';
-import {
-  toFile,
-  type CollectedNamespace,
-  type Collection,
-  type Parts,
-  type ProxySettings,
-  type Sent,
-} from './types.ts';
+import { toFile, type CollectedNamespace, type Parts, type ProxySettings, type Sent } from './types.ts';
 
 export type Rendered = Partial<Parts>;
 
@@ -55,9 +48,7 @@ const keyHeader = 'Lumigo-Loop-Key';
 const loopAddress = ({ telemetryLoopPort }: ProxySettings): string => `127.0.0.1:${telemetryLoopPort}`;
 
 export const renderLoop = (settings: ProxySettings): Rendered => ({
-  extensions: {
-    [loopAuthenticator]: { header: keyHeader, filename: toFile(settings, 'loopKey') },
-  },
+  extensions: { [loopAuthenticator]: { header: keyHeader, filename: toFile(settings, 'loopKey') } },
   receivers: {
     'otlp/loop': {
       protocols: {
@@ -75,7 +66,7 @@ export const renderLoop = (settings: ProxySettings): Rendered => ({
 });
 
 /** Sends data to the loop with a tenant's token, and returns when it is accepted. */
-export const loopExporter = (settings: ProxySettings, { token }: Tenant, { key }: Pick<Collection, 'key'>) => ({
+export const loopExporter = (settings: ProxySettings, { token }: Tenant, { key }: { readonly key: string }) => ({
   endpoint: `http://${loopAddress(settings)}`,
   headers: { Authorization: `${tokenScheme} ${token}`, [keyHeader]: `Bearer ${key}` },
   compression: 'none',

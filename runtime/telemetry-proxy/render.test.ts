@@ -139,7 +139,7 @@ describe("the collector's configuration", () => {
   it('has no token and does not wait for the API server if it only forwards', () => {
     forAllSettings((given, forwarding) => {
       expect(serialize(forwarding)).not.toMatch(/t_[0-9a-f]{21}|wait_for_metadata/);
-      const nothing = { namespaces: [], initial: [], since: {}, key: 'key', nodeKey: 'node-key' };
+      const nothing = { namespaces: [], initial: [], since: {}, waitsForPods: true, key: 'key', nodeKey: 'node-key' };
       expect(render(given, nothing)).toEqual(forwarding);
     });
   });
@@ -152,6 +152,15 @@ describe("the collector's configuration", () => {
       const seconds = waits.map(({ wait_for_metadata_timeout: wait = '0s' }) => Number(wait.replace(/s$/, '')));
       expect(seconds.filter((each) => each > 0)).toHaveLength(4);
       expect(seconds.reduce((sum, each) => sum + each, 0) * 1_000).toBeLessThan(LOAD_MS);
+    });
+  });
+
+  it('does not wait for the list of pods if the last one that waited had to be killed', () => {
+    forAll((given, collected) => {
+      const { namespaces } = withPort(collected);
+      expect(serialize(render(given, { ...collected, namespaces, waitsForPods: false }))).not.toContain(
+        'wait_for_metadata',
+      );
     });
   });
 

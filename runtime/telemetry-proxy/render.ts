@@ -20,7 +20,7 @@ const batch = {
 export function render(settings: ProxySettings, collection: Collection | undefined): CollectorConfiguration {
   const collects = collection !== undefined && collection.namespaces.length > 0;
   const { pipelines, ...components } = join(
-    renderForwarding(settings, collects),
+    renderForwarding(settings, collects && collection.waitsForPods),
     renderShards(settings),
     renderCounts(settings),
     collects ? renderCollection(settings, collection) : {},
@@ -29,11 +29,11 @@ export function render(settings: ProxySettings, collection: Collection | undefin
   return { ...components, service: { extensions, telemetry: telemetry(settings), pipelines } };
 }
 
-function renderForwarding(settings: ProxySettings, collects: boolean): Rendered {
+function renderForwarding(settings: ProxySettings, waits: boolean): Rendered {
   // In the order of the pipelines.
   const processors = {
     memory_limiter: memoryLimiter,
-    ...renderAttributes(settings, collects),
+    ...renderAttributes(settings, waits),
     'resource/operator': { attributes: operatorAttributes(settings) },
     batch,
   };

@@ -233,7 +233,6 @@ describe('a namespace whose collection ends sends nothing from then on, and othe
   });
 });
 
-// The next reload would wait for three times as long, so this is the last test.
 describe('a reload in a cluster with many pods', () => {
   it('is not ended while the pipelines list the pods one after the other', async () => {
     const { activate, collector, waitForSettled } = telemetry;
@@ -251,5 +250,21 @@ describe('a reload in a cluster with many pods', () => {
     await waitForReloads(reloads + 1, 120_000);
     expect(lists).toBeGreaterThanOrEqual(3);
     expect([await countFailures(), collector().restarts()]).toEqual(before);
+  });
+
+  it('is ended if a list takes longer than the collector waits, and the next one starts without it', async () => {
+    // The former manager rests for three times as long as its last reload took.
+    await telemetry.manager().stop();
+    await telemetry.startManager();
+    const { activate, collector, waitForCollecting, waitForSettled } = telemetry;
+    const another = await activate('larger', getToken(0x74_08), collects(false));
+    await waitForSettled();
+    const before = collector().restarts();
+    const isList = (path: string): boolean => path.includes('/pods?') && path.includes('spec.nodeName');
+    const holdAnswer = () => sleep(15_000, undefined, { ref: false });
+    proxy.interfere = ({ path }) => (isList(path) ? { holdAnswer } : undefined);
+    await toggle(another, true);
+    await waitForCollecting(another, 120_000);
+    expect([await countFailures(), collector().restarts()]).toEqual([0, before + 1]);
   });
 });

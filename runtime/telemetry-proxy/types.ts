@@ -20,6 +20,8 @@ export interface Collection {
   readonly initial: readonly string[];
   /** The resourceVersions, by plural, until which everything was sent. */
   readonly since: Readonly<Record<string, string>>;
+  /** The collector is up only when it knows all pods. */
+  readonly waitsForPods: boolean;
   /** The loop accepts both. The second one is for data of nodes. */
   readonly key: string;
   readonly nodeKey: string;

@@ -67,6 +67,7 @@ export const collection: fc.Arbitrary<Collection> = fc
     })),
     initial: names.slice(0, names.length === 0 ? 0 : initial % names.length),
     since,
+    waitsForPods: true,
     key: 'key',
     nodeKey: 'node-key',
   }));
