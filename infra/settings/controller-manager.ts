@@ -29,8 +29,7 @@ export const controllerManager = section({
     resources: opaqueMap()
       .default({ requests: { cpu: '50m', memory: '128Mi' }, limits: { cpu: '1', memory: '512Mi' } })
       .describe(
-        'Requests and limits of the telemetry proxy container. Above 80 % of the memory limit it refuses data. Each replica needs about 32 KB ' +
-          'for each pod of the cluster: the default is enough for 10,000 pods, and a limit of `1Gi` for 20,000.',
+        'Requests and limits of the telemetry proxy. Above 80 % of the memory limit it refuses data. The default is enough for 10,000 pods in the cluster.',
       ),
     queue: section({
       shardSize: quantity()
