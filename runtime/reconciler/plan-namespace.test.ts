@@ -102,7 +102,7 @@ describe('a Lumigo', () => {
       ['write-status'],
     ],
     [
-      'is told of a removal also before its Secret was read',
+      'learns of a removal also before its Secret was read',
       { ...observed([known(lumigo(going), { listed: [entry('a')] })], [instrumented('a')]), credential: undefined },
       ['write-status'],
     ],

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, it } from '@jest/globals';
 import { stat } from 'node:fs/promises';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Planner } from './planner.ts';
 
 let stop: AbortController;
@@ -9,21 +9,23 @@ afterEach(() => stop.abort());
 
 const names = Array.from({ length: 100 }, (_, index) => `namespace-${index}`);
 
-/** Plans that take 5 ms each. Returns those that ran until the last one, or until no more do. */
+/** Plans that take 5 ms each. Returns those that ran, after the last one or the end of the term. */
 async function plan(onPlan: (planned: readonly string[]) => void): Promise<readonly string[]> {
   const planned: string[] = [];
+  let end: () => void = () => undefined;
+  const ended = new Promise<void>((resolve) => void (end = resolve));
   const work = (namespace: string): number => {
-    for (const end = performance.now() + 5; performance.now() < end;);
+    for (const until = performance.now() + 5; performance.now() < until;);
     planned.push(namespace);
     onPlan(planned);
+    if (stop.signal.aborted || planned.length === names.length) end();
     return Infinity;
   };
   const planner = new Planner(work, { signal: stop.signal, lumigoesRead: { isCurrent: true } });
   for (const each of names) planner.request(each);
-  for (let before = -1; before < planned.length;) {
-    before = planned.length;
-    await sleep(100);
-  }
+  await ended;
+  // One plan runs in a turn, so any further one would run now.
+  for (let turn = 0; turn < 2 * names.length; turn += 1) await nextTurn();
   return planned;
 }
 
