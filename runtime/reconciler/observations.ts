@@ -77,4 +77,4 @@ const isRecent = (found: InjectionStatus | undefined, epochMs: number): boolean 
   found !== undefined && found.change !== 'adopted' && Math.abs(epochMs - parseTime(found.at, -Infinity)) <= RECENT_MS;
 
 /** Returns `fallback` for invalid text, because a tenant can write the annotation. */
-const parseTime = (at: string, fallback: number): number => Date.parse(at) || fallback;
+const parseTime = (at: string, fallback: number): number => (Number.isNaN(Date.parse(at)) ? fallback : Date.parse(at));
