@@ -140,12 +140,13 @@ it('names the injector webhook for a removal in the write of another client, and
   const optedOut = observed({ ...bare, labels: { [labels.autoTrace]: 'false' } });
   const lost = { kind: 'failed', change: 'removed', problem: 'no answer', isRefused: false } as const;
   const messages = getEvents((recorder) => {
-    recorder.seen(optedOut, before, policy);
+    recorder.seen(optedOut, before, policy, 'webhook');
+    recorder.result(optedOut, { ...before, inFlight: {} }, policy, { kind: 'outdated' });
     recorder.result(optedOut, { ...before, inFlight: {} }, policy, lost);
   }).map(({ message }) => message);
   const removed = (by: string) =>
     `Lumigo instrumentation removed (trigger: ${by}, acting on behalf of the 'shop/lumigo' Lumigo resource)`;
-  expect(messages).toEqual([removed('injector webhook'), removed('controller')]);
+  expect(messages).toEqual(['injector webhook', 'injector webhook', 'controller'].map(removed));
 });
 
 it('reports no removal if a list shows a workload from before its injection', () => {

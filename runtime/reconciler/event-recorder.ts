@@ -31,20 +31,20 @@ export class EventRecorder {
     events.add(changed(workload, policy, injectionStatus.change));
   }
 
-  seen(workload: ObservedWorkload, before: ObservedWorkload | undefined, policy: NamespacePolicy): void {
+  /** `by`: most often the webhook made what the leader did not. Undefined: the answer to the leader's write was lost. */
+  seen(workload: ObservedWorkload, before: ObservedWorkload | undefined, policy: NamespacePolicy, by?: 'webhook') {
     if (isSameChange(workload.injectionStatus, before?.injectionStatus)) return;
     // A list that began before a change shows a workload without it.
     if (before !== undefined && isOlder(workload.resourceVersion, before.resourceVersion)) return;
     if (workload.injectionStatus !== undefined) this.withInjectionStatus(workload, policy);
     else if (before !== undefined && !isReverted(before.injectionStatus) && !isInstrumented(workload))
-      // Without a change of its own, most often the webhook removed it in the write of another client.
-      this.term.events.add(changed(before, policy, 'removed', before.inFlight ? undefined : 'webhook'));
+      this.term.events.add(changed(before, policy, 'removed', by));
   }
 
   result(workload: ObservedWorkload, before: ObservedWorkload, policy: NamespacePolicy, result: ChangeResult): void {
     if (result.kind === 'written') return this.written(workload, before, policy, result);
     // Covers a write whose answer was lost, because the watch leaves the report to the answer.
-    this.seen(workload, before, policy);
+    this.seen(workload, before, policy, result.kind === 'failed' ? undefined : 'webhook');
     if (result.kind === 'left' && isBlocked(result.decision) && isNews(before, policy, result.decision))
       this.term.events.add(cannot(workload, policy, result.decision));
     if (result.kind === 'failed' && result.isRefused && before.failure?.problem !== result.problem)

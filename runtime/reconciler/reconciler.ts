@@ -164,7 +164,7 @@ export class Reconciler {
     const { lumigoes } = this.options;
     if (before === undefined) this.store.update(workload, { expectedUnder: lumigoes.atCreation(workload) });
     const isEcho = before?.inFlight !== undefined && before.inFlight.injectionStatus === workload.injectionStatus;
-    if (!isEcho) this.recorder.seen(workload, before, lumigoes.policy(workload.namespace));
+    if (!isEcho) this.recorder.seen(workload, before, lumigoes.policy(workload.namespace), 'webhook');
   }
 
   private plan(namespace: string): number {
