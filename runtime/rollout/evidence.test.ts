@@ -149,8 +149,9 @@ describe('a check of the pods of a generation', () => {
 
   it.each<[title: string, migrate: Partial<ContainerStatus>, ran: boolean]>([
     ['ended without an error', exited, true],
-    ['runs', { state: { running: {} }, started: true }, true],
-    ['failed once', { state: { terminated: { exitCode: 1 } }, started: false }, false],
+    ['runs, as an ordinary one', { state: { running: {} }, started: true, ready: false }, false],
+    ['runs, as a native sidecar', { state: { running: {} }, started: true, ready: true }, true],
+    ['failed once', { state: { terminated: { exitCode: 1 } }, started: false, ready: false }, false],
     ['waits for its restart', { ...waiting('CrashLoopBackOff'), ...ended(1) }, false],
   ])('notices that a pod has passed the injector, if its injected init container %s: %j', (_title, migrate, ran) => {
     expect(look([pod({ status: migration(migrate) })]).ran).toBe(ran);

@@ -74,10 +74,10 @@ function evidenceAmong(pods: readonly LookedAtPod[]): Evidence | undefined {
 const downFirst = (found: readonly (Evidence | undefined)[]): Evidence | undefined =>
   found.find((each) => each !== undefined && each.mayEnd !== true) ?? found.find((each) => each !== undefined);
 
-/** The crash of an injected init container may still follow. A native sidecar does not end. */
+/** The crash of an injected init container may follow until it is ready: a native sidecar runs, another one succeeded. */
 const isPastInjector = ({ injected, status: { initContainerStatuses: inits = [] } }: LookedAtPod): boolean =>
   inits.some(({ name, state }) => name === injector.container && state?.terminated?.exitCode === 0) &&
-  inits.every((each) => !injected.has(each.name ?? '') || each.started || each.state?.terminated?.exitCode === 0);
+  inits.every((each) => !injected.has(each.name ?? '') || each.ready || each.state?.terminated?.exitCode === 0);
 
 function findEvidence({ name, injected, status }: LookedAtPod): Evidence | undefined {
   const { initContainerStatuses = [], containerStatuses = [] } = status;
