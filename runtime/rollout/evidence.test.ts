@@ -148,13 +148,21 @@ describe('a check of the pods of a generation', () => {
   });
 
   it.each<[title: string, migrate: Partial<ContainerStatus>, ran: boolean]>([
-    ['ended without an error', exited, true],
+    ['ended without an error', { ...exited, started: false, ready: true }, true],
     ['runs, as an ordinary one', { state: { running: {} }, started: true, ready: false }, false],
     ['runs, as a native sidecar', { state: { running: {} }, started: true, ready: true }, true],
     ['failed once', { state: { terminated: { exitCode: 1 } }, started: false, ready: false }, false],
     ['waits for its restart', { ...waiting('CrashLoopBackOff'), ...ended(1) }, false],
   ])('notices that a pod has passed the injector, if its injected init container %s: %j', (_title, migrate, ran) => {
     expect(look([pod({ status: migration(migrate) })]).ran).toBe(ran);
+  });
+
+  it.each([
+    ['Succeeded', true],
+    ['Failed', false],
+  ])('judges a native sidecar that was stopped at the end of its pod by the phase %s', (phase, ran) => {
+    const stopped = migration({ state: { terminated: { exitCode: 143 } }, started: false, ready: false });
+    expect(look([pod({ status: { ...stopped, phase } })]).ran).toBe(ran);
   });
 
   it('knows if each program that crashed runs again', () => {

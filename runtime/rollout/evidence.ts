@@ -75,9 +75,10 @@ const downFirst = (found: readonly (Evidence | undefined)[]): Evidence | undefin
   found.find((each) => each !== undefined && each.mayEnd !== true) ?? found.find((each) => each !== undefined);
 
 /** The crash of an injected init container may follow until it is ready: a native sidecar runs, another one succeeded. */
-const isPastInjector = ({ injected, status: { initContainerStatuses: inits = [] } }: LookedAtPod): boolean =>
+const isPastInjector = ({ injected, status: { phase, initContainerStatuses: inits = [] } }: LookedAtPod): boolean =>
   inits.some(({ name, state }) => name === injector.container && state?.terminated?.exitCode === 0) &&
-  inits.every((each) => !injected.has(each.name ?? '') || each.ready || each.state?.terminated?.exitCode === 0);
+  // At the end of a pod, the kubelet stops its native sidecars, mostly with exit code 143.
+  (phase === 'Succeeded' || inits.every(({ name = '', ready }) => !injected.has(name) || ready));
 
 function findEvidence({ name, injected, status }: LookedAtPod): Evidence | undefined {
   const { initContainerStatuses = [], containerStatuses = [] } = status;
