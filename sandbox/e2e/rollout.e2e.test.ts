@@ -115,6 +115,7 @@ it('reverts across restarts and beside halted namespaces, and an upgrade reverts
   const restarted = view.waitForVerified(upgraded, 'app').then(() => restartOnePodTwice(upgraded));
   await Promise.all([view.waitForReverted(killed, 'a-crash', /^Crash$/), restarted]);
   await view.upgradeOperator(`${operatorVersion()}+999`);
+  await nodeTest.waitForWebhook(upgraded);
   const before = getInjectionStatus((await nodeTest.get(deployments, upgraded, 'app')).metadata);
   const second = { metadata: { annotations: { version: '2' } } };
   await nodeTest.merge(deployments, upgraded, 'app', { spec: { template: second } });

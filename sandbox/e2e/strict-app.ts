@@ -60,18 +60,21 @@ export function follow(nodeTest: NodeTest, namespace: string, urls: string[], { 
   const keepAsking = async (url: string): Promise<void> => {
     for (; !stopped; await sleep(pauseMs)) {
       asked += 1;
+      const began = Date.now();
       try {
         const answer = await ask(url, 10_000);
         await answer.text();
         if (!answer.ok) failures.push(`${url}: ${answer.status}`);
       } catch (error) {
-        failures.push(`${url}: ${String((error as Error).cause ?? error)}`);
+        const { cause = error } = error as Error;
+        failures.push(`${url}: ${String(cause)}, after ${Date.now() - began} ms, at ${new Date(began).toISOString()}`);
       }
     }
   };
   const poll = async (): Promise<void> => {
+    // A busy API server may miss one of the readings.
     for (; !stopped; await sleep(500))
-      for (const pod of await getPods(nodeTest.system.node, namespace))
+      for (const pod of await getPods(nodeTest.system.node, namespace).catch(() => []))
         if (isInstrumented(pod)) injected.add(pod.metadata.labels?.['app'] ?? '');
   };
   const asking = Array.from({ length: clients }, () => urls.map(keepAsking)).flat();
