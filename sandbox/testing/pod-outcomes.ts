@@ -19,15 +19,6 @@ interface Row {
   readonly program?: Status;
 }
 
-const container = (name: string, more: Status): Status => ({
-  name,
-  image: '',
-  imageID: '',
-  ready: false,
-  restartCount: 0,
-  ...more,
-});
-
 const endedWith = (exitCode: number, reason: string): Status => ({
   terminated: { exitCode, reason, message: 'the last words' },
 });
@@ -54,7 +45,7 @@ export function podStatus(outcome: Outcome, pod: KubernetesObject): object {
   return {
     phase,
     conditions: [{ type: 'Ready', status: isReady ? 'True' : 'False', lastTransitionTime: now }],
-    initContainerStatuses: isInstrumented(pod) ? [container(injector.container, own)] : [],
-    containerStatuses: program === undefined ? [] : containers.map(({ name }) => container(name, program)),
+    initContainerStatuses: isInstrumented(pod) ? [{ name: injector.container, ...own }] : [],
+    containerStatuses: program === undefined ? [] : containers.map(({ name }) => ({ name, ...program })),
   };
 }

@@ -1,6 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { basename } from 'node:path';
 import process from 'node:process';
+import { stripVTControlCharacters } from 'node:util';
 
 /** Names the failed tests after all other output, also if Jest crashes. LUMIGO_TEST_RESULTS names a JSON file for results. */
 export default class Summary {
@@ -27,11 +28,18 @@ export default class Summary {
   }
 }
 
+/** Returns a line of at most 400 characters: the message without its colors and its stack. */
+function shorten(message) {
+  const [text] = stripVTControlCharacters(message).split(/\n\s+at /);
+  return text.replaceAll(/\s*\n\s*/g, ' | ').slice(0, 400);
+}
+
 /** The tests of a failed file without a failed test did not begin. */
 export function getOutcome({ numPassedTests: passed, numTotalTestSuites: files, testResults }, code) {
   const failed = testResults.flatMap(({ testFilePath, testResults: tests, testExecError }) => {
-    const names = tests.filter(({ status }) => status === 'failed').map(({ fullName }) => fullName);
-    return names.length === 0 && testExecError != null ? [basename(testFilePath)] : names;
+    const failures = tests.filter(({ status }) => status === 'failed');
+    if (failures.length === 0 && testExecError != null) return [basename(testFilePath)];
+    return failures.map(({ fullName, failureMessages: [message = ''] }) => `${fullName}: ${shorten(message)}`);
   });
   const ran = testResults.length;
   if (code !== 0 || ran < files) failed.push(`Jest itself, which ended with ${code} after ${ran} of ${files} files`);
