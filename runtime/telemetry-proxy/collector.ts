@@ -38,11 +38,9 @@ export function beganAt(pid: number): string | undefined {
 
 const read = (file: string) => orUndefined(() => readFileSync(file, 'utf8')) ?? '';
 
-export const askToReload = ({ pid }: CollectorProcess): boolean =>
-  orUndefined(() => process.kill(pid, 'SIGHUP')) === true;
-
-export const end = (collector: CollectorProcess | undefined): boolean =>
-  collector !== undefined && orUndefined(() => process.kill(collector.pid, 'SIGKILL')) === true;
+/** SIGHUP asks it to reload. */
+export const kill = (collector: CollectorProcess | undefined, signal: 'SIGHUP' | 'SIGKILL'): boolean =>
+  collector !== undefined && orUndefined(() => process.kill(collector.pid, signal)) === true;
 
 /** Kubernetes stops the telemetry proxy a moment before the drain is over. That takes a second or less. */
 const END_MS = 10_000;
@@ -53,7 +51,7 @@ export async function endCollector({ config, logger }: Shared): Promise<void> {
   if (collector === undefined) return;
   for (const deadline = Date.now() + END_MS; Date.now() < deadline; await sleep(100))
     if (!runs(collector) || (await upSince(config)) !== undefined) return;
-  end(collector);
+  kill(collector, 'SIGKILL');
   logger.warn({}, 'telemetry proxy did not stop in time, killed it');
 }
 

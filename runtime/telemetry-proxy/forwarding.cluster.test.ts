@@ -11,6 +11,7 @@ import { toLog, toMetric, post, spanId, countSpans } from '../../sandbox/otlp-si
 import { eventually } from '../../sandbox/testing/eventually.ts';
 import { startTelemetry, getToken, type TelemetryBench } from '../../sandbox/testing/telemetry.ts';
 import { createWorkload } from '../../sandbox/testing/workloads.ts';
+import { toFile } from './types.ts';
 
 let telemetry: TelemetryBench;
 beforeAll(async () => {
@@ -221,8 +222,17 @@ describe('no data is lost', () => {
     }
     const reloads = await waitForSettled();
     const restarts = collector().restarts();
+    const waits = new Set<boolean>();
+    const reading = setInterval(() => {
+      const text = readFileSync(toFile(collector(), 'configuration'), 'utf8');
+      if (text.includes('k8sobjects')) waits.add(text.includes('wait_for_metadata'));
+    }, 50);
     const namespace = await activate('outage', getToken(0x91_00), injection);
-    await eventually(async () => expect(await telemetry.countReloads()).toBe(reloads + 1), { timeoutMs: 60_000 });
+    await eventually(async () => expect(await telemetry.countReloads()).toBe(reloads + 1), {
+      timeoutMs: 60_000,
+    }).finally(() => clearInterval(reading));
+    // Its pods were listed in time, so also the next process waits for them.
+    expect([...waits]).toEqual([true]);
     await testCluster.waitForCondition(namespace, 'TelemetryProxyReady', { status: 'True' });
     expect(await waitForSettled()).toBe(reloads + 1);
     expect(collector().restarts()).toBe(restarts + 1);

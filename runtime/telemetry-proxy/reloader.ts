@@ -7,7 +7,7 @@ import type { Client } from '../kubernetes/http/client.ts';
 import { isRefusal } from '../kubernetes/http/errors.ts';
 import { describeError } from '../wording/errors.ts';
 import { readAuthority } from './account.ts';
-import { askToReload, end, findCollector, runs, upSince, waitForStop, type CollectorProcess } from './collector.ts';
+import { findCollector, kill, runs, upSince, waitForStop, type CollectorProcess } from './collector.ts';
 import { changeLoopKey, readLoopKeys, writeConfiguration } from './files.ts';
 import * as plan from './plan-reload.ts';
 import { collectedKinds } from './render-collection.ts';
@@ -193,20 +193,18 @@ export class Reloader {
 
   /** A reload waits for all requests: for those of an attacker, and for those that Lumigo does not answer. */
   private async load(settings: ProxySettings, process: CollectorProcess, before: string, written: Collection) {
-    if (!askToReload(process)) throw new Error('the collector is not running');
+    if (!kill(process, 'SIGHUP')) throw new Error('the collector is not running');
     if ((await this.findUp(settings, () => process, before)) !== undefined) return;
     const killed = 'the collector did not load its configuration in time and was killed';
     this.options.logger.warn(killed);
-    // A collector hangs for ever if its list of pods takes longer than it waits, in a large cluster each time.
-    this.waitsForPods = false;
-    writeConfiguration(settings, { ...written, waitsForPods: false });
-    end(process);
-    // Data on disk survives, and the next process finds the same configuration, without the wait.
+    writeConfiguration(settings, { ...written, waitsForPods: this.waitsForPods });
+    kill(process, 'SIGKILL');
+    // Data on disk survives, and the next process finds the same configuration, without a wait that was too long.
     const findNext = () => findCollector(settings, process.began);
     const next = await this.findUp(settings, findNext);
     if (next === undefined) {
       writeConfiguration(settings);
-      end(findNext());
+      kill(findNext(), 'SIGKILL');
       throw new Error(killed);
     }
     this.process = next;
@@ -215,7 +213,8 @@ export class Reloader {
   /** Returns the process as soon as it is up, or undefined if that takes too long. */
   private async findUp(settings: ProxySettings, find: () => CollectorProcess | undefined, before?: string) {
     let found: CollectorProcess | undefined;
-    let deadline = performance.now() + STOP_MS;
+    const stopBy = performance.now() + STOP_MS;
+    let deadline = stopBy;
     void waitForStop(settings).then(() => (deadline = performance.now() + LOAD_MS));
     while (performance.now() < deadline) {
       await sleep(50, undefined, { signal: this.options.signal });
@@ -225,6 +224,8 @@ export class Reloader {
         throw new Error('the collector exited while it loaded its configuration; see its log for the reason');
       if (found !== undefined && now !== undefined && now !== before) return found;
     }
+    // A collector hangs for ever if its list of pods takes longer than it waits, in a large cluster each time.
+    if (found !== undefined && deadline !== stopBy) this.waitsForPods = false;
     return undefined;
   }
 
