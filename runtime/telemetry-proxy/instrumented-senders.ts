@@ -38,14 +38,12 @@ export class InstrumentedSenders {
 
   /** Undefined until all workloads are known. */
   uids(): ReadonlySet<string> | undefined {
-    if (!this.isComplete) return undefined;
-    return new Set(this.instrumented().map(({ uid }) => uid));
+    return this.isComplete ? new Set(this.instrumented().map(({ uid }) => uid)) : undefined;
   }
 
   /** True while telemetry is missing from any of them, or not reported, unless there is no room to report it. */
   get isAnyAwaited(): boolean {
-    if (this.isListFull) return false;
-    return this.unreported.size > 0 || this.instrumented().some((sender) => this.isNew(sender));
+    return !this.isListFull && (this.unreported.size > 0 || this.instrumented().some((sender) => this.isNew(sender)));
   }
 
   hear(names: readonly string[], now = performance.now()): void {

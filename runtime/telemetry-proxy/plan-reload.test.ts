@@ -4,6 +4,7 @@ import fc from 'fast-check';
 import {
   afterFailure,
   afterSuccess,
+  forgive,
   initialMs,
   isOutdated,
   listsAfter,
@@ -26,7 +27,9 @@ const collecting = (...names: readonly string[]): CollectorState => ({
   lastGood: of(...names),
   sending: of(...names),
 });
+const HOUR_MS = 3_600_000;
 const wait = { kind: 'wait' };
+const done = { kind: 'done' };
 const cut = { kind: 'cut' };
 const reload = (...names: readonly string[]) => ({ kind: 'reload', namespaces: of(...names) });
 
@@ -60,10 +63,10 @@ describe('the collector', () => {
   const resting = { ...collecting('a', 'b'), restsUntil: 5_000, cutFrom: 3_000 };
 
   it.each<[string, CollectorState, Namespaces, number, object]>([
-    ['only forwards, and should', collecting(), [], 0, wait],
+    ['only forwards, and should', collecting(), [], 0, done],
     ['does something unknown', untouched, [], 0, reload()],
     ['only forwards, and should collect', collecting(), of('a'), 0, reload('a')],
-    ['collects what it should', collecting('a'), of('a'), 0, wait],
+    ['collects what it should', collecting('a'), of('a'), 0, done],
     ['collects with a former token', collecting('a'), rotated, 0, { kind: 'reload', namespaces: rotated }],
     ['rests, and a namespace is added', resting, of('a', 'b', 'c'), 4_000, wait],
     ['rested long enough for another namespace', resting, of('a', 'b', 'c'), 5_000, reload('a', 'b', 'c')],
@@ -254,6 +257,13 @@ describe('a configuration that failed', () => {
     expect(planStep(works, wanted, 1_500 + 4 * 2_000 + retryMs(1))).toEqual(reload('a', 'b'));
   });
 
+  it('rests for 21 minutes at most, because a longer outage has another cause', () => {
+    const state = afterFailure({ ...untouched, lastGood: of('a') }, wanted, 0, 2 * HOUR_MS);
+    const retriedAt = 2 * HOUR_MS + 21 * 60_000 + retryMs(1);
+    expect(planStep(state, wanted, retriedAt - 1)).toEqual(reload('a'));
+    expect(planStep(state, wanted, retriedAt)).toEqual(reload('a', 'b'));
+  });
+
   it('is tried less often each time, but at least every half hour', () => {
     expect([1, 2, 3, 8, 50].map(retryMs)).toEqual([5_000, 10_000, 20_000, 640_000, 1_800_000]);
   });
@@ -264,6 +274,26 @@ describe('a configuration that failed', () => {
     expect(afterSuccess(again, [], 9_500, 9_500).failure).toMatchObject({ inARow: 2 });
     expect(afterSuccess(again, of('d'), 30_000, 31_000).failure).toEqual(untouched.failure);
     expect(afterSuccess(again, of('a'), 30_000, 31_000).failure).toEqual(untouched.failure);
+  });
+
+  it('counts no more after the pause if it is not wanted any more', () => {
+    let state: CollectorState = { ...untouched, lastGood: of('a') };
+    let now = 0;
+    for (let failures = 1; failures <= 9; failures += 1) {
+      state = afterFailure(state, wanted, now, now + 1_000);
+      state = { ...afterSuccess(state, of('a'), now + 1_000, now + 1_500), running: of('a') };
+      now = state.failure.until + retryMs(failures);
+      expect(planStep(state, wanted, now)).toEqual(reload('a', 'b'));
+    }
+    expect([now - 1, now].map((at) => planStep(state, of('a'), at).kind)).toEqual(['wait', 'done']);
+    expect(afterFailure(state, wanted, now, now).failure.inARow).toBe(10);
+    expect(afterFailure(forgive(state), wanted, now, now).failure.inARow).toBe(1);
+  });
+
+  it('still rests if its count ends, as when a replica begins to lead', () => {
+    const state = forgive(afterFailure({ ...untouched, lastGood: of('a') }, wanted, 1_000, 11_000));
+    expect(planStep(state, wanted, 41_000)).toEqual(reload('a'));
+    expect(planStep(state, wanted, 41_000 + retryMs(1))).toEqual(reload('a', 'b'));
   });
 
   it('delays another one, but no fallback, for three times as long as the collector was away', () => {

@@ -18,7 +18,7 @@ export interface CollectorState {
   readonly cutFrom: number;
 }
 
-type Step = { readonly kind: 'wait' | 'cut' } | { readonly kind: 'reload'; readonly namespaces: Namespaces };
+type Step = { readonly kind: 'wait' | 'done' | 'cut' } | { readonly kind: 'reload'; readonly namespaces: Namespaces };
 
 /** The collector's first configuration is not from this manager. */
 export const untouched: CollectorState = {
@@ -33,8 +33,10 @@ export const untouched: CollectorState = {
 /** Returns the pause after failures in a row. The kubelet forgets earlier exits of a container after ten minutes. */
 export const retryMs = (failures: number): number => Math.min(5_000 * 2 ** (failures - 1), 30 * 60_000);
 
+/** With the kubelet's own pause, no reload takes longer. An interruption that does has another cause. */
+const MAX_RELOAD_MS = 7 * 60_000;
 /** Returns the pause after a reload, so that reloads interrupt the collector a fourth of the time at most. */
-export const restMs = (tookMs: number): number => tookMs * 3;
+export const restMs = (tookMs: number): number => Math.min(tookMs, MAX_RELOAD_MS) * 3;
 
 /** Returns how long the collector may need to read some namespaces. It sends five list requests a second. */
 export const initialMs = (namespaces: number): number => 10_000 + namespaces * 2_000;
@@ -103,6 +105,7 @@ const countEvents = (namespaces: Namespaces): number => namespaces.filter(sendsE
 
 /**
  * Returns the next step:
+ * - `done`: nothing is left to do, so failures before are over.
  * - `cut`: events stop without a reload, because a namespace ended and a reload is not possible yet.
  * - `reload`: with the wanted namespaces. While a failed configuration waits for its retry, the last good one is used.
  */
@@ -113,7 +116,8 @@ export function planStep(state: CollectorState, wanted: Namespaces, now: number)
     return { kind: hasEnded && now >= cutFrom ? 'cut' : 'wait' };
   }
   const namespaces = isPaused(state, now) ? stillWanted(state.lastGood, wanted) : wanted;
-  return isDeepStrictEqual(running, namespaces) ? { kind: 'wait' } : { kind: 'reload', namespaces };
+  if (!isDeepStrictEqual(running, namespaces)) return { kind: 'reload', namespaces };
+  return { kind: namespaces === wanted ? 'done' : 'wait' };
 }
 
 /** Another configuration may fail for the same reason, so all wait for the retry. Only fallbacks are loaded meanwhile. */
@@ -124,10 +128,12 @@ const isPaused = ({ failure: { inARow, until } }: CollectorState, now: number): 
 const restEnd = ({ failure }: CollectorState, from: number, to: number): number =>
   Math.max(from, failure.until) + to - from + restMs(to - from);
 
+/** Ends the count of failures, but not the rest. */
+export const forgive = (state: CollectorState) => ({ ...state, failure: { ...state.failure, inARow: 0 } });
+
 /** A success of the fallback does not end the pause of the configuration that failed. */
 export function afterSuccess(state: CollectorState, namespaces: Namespaces, from: number, to: number): CollectorState {
-  const isFallback = isPaused(state, from);
-  const failure = isFallback ? { ...state.failure, until: restEnd(state, from, to) } : untouched.failure;
+  const failure = isPaused(state, from) ? { ...state.failure, until: restEnd(state, from, to) } : untouched.failure;
   return { ...state, restsUntil: to + restMs(to - from), lastGood: namespaces, failure };
 }
 
@@ -136,10 +142,6 @@ export function afterFailure(state: CollectorState, namespaces: Namespaces, from
   const { failure, lastGood } = state;
   const wasGood = isDeepStrictEqual(stillWanted(lastGood, namespaces), namespaces);
   const inARow = failure.inARow + (isPaused(state, from) ? 0 : 1);
-  return {
-    ...state,
-    restsUntil: to,
-    lastGood: wasGood ? [] : lastGood,
-    failure: { inARow, until: restEnd(state, from, to) },
-  };
+  const until = restEnd(state, from, to);
+  return { ...state, restsUntil: to, lastGood: wasGood ? [] : lastGood, failure: { inARow, until } };
 }

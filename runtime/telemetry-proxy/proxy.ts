@@ -56,6 +56,8 @@ export class TelemetryProxy {
   private acceptedTokens: readonly string[] | undefined;
   private unreadAtStart: ReadonlyMap<string, number> | undefined;
   private crowded: readonly string[] = [];
+  /** The last failed reload since nothing was left to do. Also a later term reports it. */
+  private failed: Parameters<TelemetryProxyOptions['onTelemetry']> | undefined;
 
   constructor(private readonly options: TelemetryProxyOptions) {
     const { config, credentials, transport, collectorTransport, logger } = options;
@@ -77,6 +79,7 @@ export class TelemetryProxy {
     // Node collectors wait for their key, also without the definition.
     await unlessAborted(lumigoWatch.known, signal);
     this.leads = !signal.aborted;
+    this.reloader.forgive();
     this.changed();
     await followReceived({ ...this.options, senders: this.senders }, term, onReceived);
     this.leads = false;
@@ -91,7 +94,7 @@ export class TelemetryProxy {
     const { credentials, lumigoWatch, logger } = this.options;
     signal.addEventListener('abort', () => this.stop.abort(), { once: true });
     // The collector's own watches may be broken, too.
-    lumigoWatch.broken.on(() => this.reloader.renew(), signal);
+    lumigoWatch.broken.on(this.reloader.renew, signal);
     for (const topic of [lumigoWatch.broken, lumigoWatch.changed, credentials.changed]) topic.on(this.changed, signal);
     this.formerTokens = prepare(this.settings);
     const known = unlessAborted(lumigoWatch.known, signal);
@@ -101,10 +104,8 @@ export class TelemetryProxy {
     const reporting = reportReceived({ ...this.options, senders: this.senders }, signal);
     const failure = 'cannot reconcile the telemetry proxy, retrying';
     const wait = (ms: number) => this.debounce.wait(ms, signal);
-    while (!signal.aborted) {
+    for (; !signal.aborted; await wait(POLL_MS))
       await retrying(async () => this.reconcile(), { signal, logger, failure, wait, maxMs: POLL_MS });
-      await wait(POLL_MS);
-    }
     await Promise.all([reporting, this.reloader.ended()]);
   };
 
@@ -145,7 +146,9 @@ export class TelemetryProxy {
     this.reconcileNodes();
     const isDone = this.reloader.reconcile(this.settings, this.collected());
     // A reload alone is no success, because it may be that of a fallback.
+    if (isDone) this.failed = undefined;
     if (isDone && this.leads) onTelemetry('working', []);
+    if (this.failed !== undefined && this.leads) onTelemetry(...this.failed);
     metrics.telemetryPending.set(isDone ? 0 : 1);
     metrics.telemetryCollected.set(this.reloader.collected());
   }
@@ -201,13 +204,12 @@ export class TelemetryProxy {
       return token === undefined ? [] : [{ name, token, lumigo: uid, sends }];
     });
     const sorted = namespaces.toSorted((a, b) => (a.name < b.name ? -1 : 1));
-    return [...sorted, ...(takesNodes ? this.installation() : []), ...(takesLogs ? [port] : [])];
+    return [...sorted, ...(takesNodes && config.nodeMetrics ? this.installation() : []), ...(takesLogs ? [port] : [])];
   }
 
   /** Metrics of the cluster belong to no namespace. They have the token of the settings. */
   private installation(): readonly CollectedNamespace[] {
     const { credentials, config } = this.options;
-    if (!config.nodeMetrics) return [];
     const token = credentials.get(this.installationSource)?.token;
     const isScraping = this.leads && config.kubeStateMetrics !== '';
     const sends = isScraping ? (['metrics', 'kubeStateMetrics'] as const) : (['metrics'] as const);
@@ -220,10 +222,10 @@ export class TelemetryProxy {
   }
 
   private onReload({ problem, namespaces }: Outcome): void {
-    const { metrics, lumigoes, onTelemetry } = this.options;
+    const { metrics, lumigoes } = this.options;
     metrics.telemetryReloads.inc({ outcome: problem === undefined ? 'taken' : 'failed' });
     const affected = namespaces.flatMap(({ name }) => lumigoes.effective(name) ?? []);
-    if (this.leads && problem !== undefined) onTelemetry(getFailure(problem), affected);
+    if (problem !== undefined) this.failed = [getFailure(problem), affected];
     this.changed();
   }
 }

@@ -64,9 +64,7 @@ export class Reloader {
   constructor(private readonly options: ReloaderOptions) {}
 
   /** Requests new watches after the API server was unavailable. */
-  renew(): void {
-    this.isRenewalDue = true;
-  }
+  readonly renew = (): void => void (this.isRenewalDue = true);
 
   /** A watch of the collector ends for good if it is refused, which only its log says. So its account is tried each minute. */
   async renewIfRefused(signal: AbortSignal): Promise<void> {
@@ -75,13 +73,12 @@ export class Reloader {
       if (this.collected() > 0) await list().catch((error: unknown) => isRefusal(error) && this.renew());
   }
 
-  ended(): Promise<void> | undefined {
-    return this.reloading;
-  }
+  /** A new leader has other namespaces to load than those that failed before. */
+  readonly forgive = (): void => void (this.state = plan.forgive(this.state));
 
-  collected(): number {
-    return this.state.running?.filter(plan.sendsEvents).length ?? 0;
-  }
+  readonly ended = (): Promise<void> | undefined => this.reloading;
+
+  readonly collected = (): number => this.state.running?.filter(plan.sendsEvents).length ?? 0;
 
   /** Takes the next step of the plan. A reload continues in the background. Returns true if nothing is left to do. */
   reconcile(settings: ProxySettings, wanted: plan.Namespaces): boolean {
@@ -91,6 +88,7 @@ export class Reloader {
     if (process === undefined) return false;
     if (this.isOutdated(settings, now)) this.state = { ...this.state, running: undefined };
     const step = plan.planStep(this.state, wanted, now);
+    if (step.kind === 'done') this.forgive();
     if (step.kind === 'cut') this.cut(settings);
     if (step.kind === 'reload')
       this.reloading ??= this.reload(process, settings, step.namespaces)
