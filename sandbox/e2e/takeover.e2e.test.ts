@@ -17,7 +17,7 @@ import { originalRelease } from '../original/recorded.ts';
 import { eventually } from '../testing/eventually.ts';
 import { getToken } from '../testing/telemetry.ts';
 import { NodeTest } from './node-test.ts';
-import { follow, stopFollowing } from './strict-app.ts';
+import { follow, servesAlways, stopFollowing } from './strict-app.ts';
 import { getInitContainers, setting, toolOn, type Tool } from './tools.ts';
 import { kinds } from '../../runtime/kubernetes/resources/kinds.ts';
 
@@ -85,7 +85,7 @@ function lease(holderIdentity: string) {
 
 async function workloadsOfTheOriginal(): Promise<void> {
   const instrumented = (namespace: string, name: string) =>
-    instrumentedByOriginal(deployment(namespace, name) as unknown as Workload, {
+    instrumentedByOriginal(deployment(namespace, name, { resources: servesAlways }) as unknown as Workload, {
       image,
       imagePullPolicy: 'IfNotPresent',
     });
