@@ -11,11 +11,11 @@ const YEAR_HOURS = 365 * 24;
 /** In hours. An `up` in the last 30 days of the certificate renews it. Without an `up`, the operator renews it. */
 const EARLY_HOURS = 30 * 24;
 
-/** Registers a certificate for each version. The Secret is separate, so that its secret key makes no other object unreadable in a preview. */
+/** Registers a certificate for each version, despite a `protect` of the component. The Secret is separate, to keep previews readable. */
 export function registerCertificate(name: string, settings: Settings, options: CustomResourceOptions): core.v1.Secret {
-  const { namespace } = settings;
   const host = webhookHost(settings);
-  const anew = { ...options, replacementTrigger: operatorVersion() };
+  const replaced = { ...options, protect: false };
+  const anew = { ...replaced, replacementTrigger: operatorVersion() };
   const key = new PrivateKey(`${name}-webhook`, { algorithm: 'ECDSA', ecdsaCurve: 'P256' }, anew);
   const certificate = new SelfSignedCert(
     `${name}-webhook`,
@@ -35,7 +35,7 @@ export function registerCertificate(name: string, settings: Settings, options: C
     {
       metadata: {
         name: `${settings.name}${suffixes.certificates}`,
-        namespace,
+        namespace: settings.namespace,
         labels: labels(settings, 'webhook'),
         // The operator may have renewed the certificate and then owns the fields.
         annotations: { 'pulumi.com/patchForce': 'true' },
@@ -47,6 +47,6 @@ export function registerCertificate(name: string, settings: Settings, options: C
         [certificateFiles.authority]: certificate.certPem,
       },
     },
-    options,
+    replaced,
   );
 }

@@ -70,6 +70,22 @@ describe('the Pulumi component', () => {
     expect(getKinds('lumigo-api')).toEqual(['CustomResourceDefinition', 'MutatingWebhookConfiguration']);
   });
 
+  it('names each object after its group, so that an alias of the component also holds for it', async () => {
+    await register({ settings: given });
+    // By default, the provider begins the name of each object with the name of its group.
+    for (const { name, inputs } of groups()) expect(inputs['resourcePrefix'] ?? name).toMatch(new RegExp(`^${name}`));
+  });
+
+  it('can be upgraded with `protect`: what is replaced does not inherit it', async () => {
+    const unprotected: string[] = [];
+    const transformation = ({ name, opts }: { name: string; opts: { protect?: unknown } }) => {
+      if (opts.protect === false) unprotected.push(name);
+    };
+    const options = { protect: true, transformations: [transformation as never] };
+    await register({ settings: given, lumigoToken: secret(token) }, options);
+    expect(unprotected).toEqual(['lumigo-webhook', 'lumigo-webhook', 'lumigo-webhook-certificates', 'lumigo-token']);
+  });
+
   it('does not wait for the node collectors, which after a move start last', async () => {
     await register({ settings: { clusterCollection: { logs: { enabled: true } } } });
     const objs = groups().flatMap(({ inputs }) => inputs['objs'] as Manifest[]);

@@ -53,7 +53,7 @@ export class LumigoOperator extends ComponentResource {
         dependsOn.push(registerCertificate(name, settings, after()));
       if (wave === 'operator')
         dependsOn.push(...registerTokens(name, manifests, args.lumigoToken ?? settings.lumigoToken.value, after()));
-      dependsOn.push(new yaml.v2.ConfigGroup(`${name}-${wave}`, { objs, resourcePrefix: name }, after()));
+      dependsOn.push(new yaml.v2.ConfigGroup(`${name}-${wave}`, { objs }, after()));
     }
     const { version, namespace, deployment } = this;
     this.registerOutputs({ version, namespace, deployment, telemetryProxyUrl: this.telemetryProxyUrl });

@@ -26,7 +26,7 @@ interface TokenPlace {
   readonly key: string;
 }
 
-/** Registers a Secret whose content is secret in state and output. */
+/** Registers a Secret whose content is secret in state and output. Another token replaces it, so it inherits no `protect`. */
 export const registerToken = (
   name: string,
   { metadata, key }: TokenPlace,
@@ -36,7 +36,7 @@ export const registerToken = (
   new core.v1.Secret(
     `${name}-token`,
     { metadata: { ...metadata }, stringData: { [key]: secret(token).apply(checkToken) } },
-    options,
+    { ...options, protect: false },
   );
 
 /** @throws RunError, which does not show the value */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { RunError, runtime, secret } from '@pulumi/pulumi';
+import { RunError, runtime, secret, type ComponentResourceOptions } from '@pulumi/pulumi';
 import { recordResources } from '../../sandbox/testing/pulumi.ts';
 import { renderTracedNamespace } from '../constructs/traced-namespace.ts';
 import { TracedNamespace, type TracedNamespaceArgs } from './traced-namespace.ts';
@@ -9,8 +9,8 @@ const registered = recordResources();
 const token = `t_${'a'.repeat(21)}`;
 const namespace = 'shop';
 
-async function register(args: TracedNamespaceArgs) {
-  new TracedNamespace('shop', args);
+async function register(args: TracedNamespaceArgs, options?: ComponentResourceOptions) {
+  new TracedNamespace('shop', args, options);
   await runtime.disconnect();
   return registered.slice(1);
 }
@@ -34,6 +34,16 @@ describe('the Pulumi component TracedNamespace', () => {
     });
     expect(lumigo?.inputs['spec']).toEqual({ lumigoToken: { secretRef: { name: 'own', key: 'lumigo' } } });
     expect(JSON.stringify(lumigo)).not.toContain(token);
+  });
+
+  it('takes another token with `protect`: the Secret, which is replaced, does not inherit it', async () => {
+    const unprotected: string[] = [];
+    const transformation = ({ name, opts }: { name: string; opts: { protect?: unknown } }) => {
+      if (opts.protect === false) unprotected.push(name);
+    };
+    const options = { protect: true, transformations: [transformation as never] };
+    await register({ namespace, lumigoToken: secret(token) }, options);
+    expect(unprotected).toEqual(['shop-token']);
   });
 
   it('refuses a token of another shape before anything is registered, and does not show it', () => {
