@@ -22,12 +22,8 @@ export class Access extends Construct {
     const telemetryProxy = `${name}${suffixes.telemetryProxy}`;
     this.serviceAccountName = manager;
     const common = labels(props, 'rbac');
-    const add = (
-      suffix: string,
-      granted: readonly PolicyRule[],
-      account: string,
-      within: { namespace?: string } = {},
-    ) => grant(this, props, { metadata: { name: `${name}${suffix}`, labels: common, ...within }, granted, account });
+    const add = (suffix: string, granted: readonly PolicyRule[], account: string, within: object = {}) =>
+      grant(this, props, { metadata: { name: `${name}${suffix}`, labels: common, ...within }, granted, account });
 
     // The manager and the telemetry proxy have separate accounts. A token is mounted only into containers that ask for it.
     for (const account of [manager, telemetryProxy])

@@ -3,19 +3,24 @@ import { Construct } from 'constructs';
 import type { Settings } from '../settings/schema.ts';
 import { firstWave, labels } from './labels.ts';
 
-/** Log files and, with all metrics of a node, its folders are outside of the pod. */
-const readsNode = ({ clusterCollection: { logs, metrics } }: Settings): boolean =>
-  logs.enabled || (metrics.enabled && !metrics.essentialOnly);
-
 /** The operator's namespace, which enforces the strictest Pod Security Standard that the operator's pods meet. */
 export class OperatorNamespace extends Construct {
   constructor(scope: Construct, id: string, settings: Settings) {
     super(scope, id);
-    const podSecurity = settings.hostNetwork || readsNode(settings) ? 'privileged' : 'restricted';
+    const { logs, metrics } = settings.clusterCollection;
+    // Log files and, with all metrics of a node, its folders are outside of the pod.
+    const readsNode = logs.enabled || (metrics.enabled && !metrics.essentialOnly);
+    const podSecurity = settings.hostNetwork || readsNode ? 'privileged' : 'restricted';
     new k8s.KubeNamespace(this, 'namespace', {
       metadata: {
         name: settings.namespace,
-        annotations: firstWave,
+        annotations: {
+          ...firstWave,
+          // With `createNamespace: false`, Argo CD and Flux would delete it, and the operator would uninstall itself.
+          'argocd.argoproj.io/sync-options': 'Prune=false',
+          'argocd.argoproj.io/compare-options': 'IgnoreExtraneous',
+          'kustomize.toolkit.fluxcd.io/prune': 'disabled',
+        },
         labels: { ...labels(settings, 'namespace'), 'pod-security.kubernetes.io/enforce': podSecurity },
       },
     });

@@ -21,7 +21,7 @@ export interface ExternalToken {
 export interface TracedNamespaceProps {
   readonly namespace: string;
   /**
-   * False if another manifest creates the namespace.
+   * False if another manifest creates the namespace. Set it from the start: later, Pulumi, Argo CD or Flux deletes the namespace.
    * @default true
    */
   readonly createNamespace?: boolean;

@@ -69,7 +69,7 @@ export const settingsSchema = fields({
   createNamespace: flag()
     .default(true)
     .describe(
-      'Adds the namespace to the manifests. Its Pod Security Standard is `restricted`. With `hostNetwork`, log files or all metrics of nodes it is `privileged`.',
+      'Adds the namespace to the manifests. Its Pod Security Standard is `restricted`. With `hostNetwork`, log files or all metrics of nodes it is `privileged`. Set false before the installation: later, Pulumi would delete the namespace, which uninstalls the operator (docs/install/pulumi.md).',
     ),
   platform: oneOf('auto', 'kubernetes', 'openshift')
     .default('auto')
