@@ -1,7 +1,7 @@
 import { expect, it } from '@jest/globals';
 import type { Metadata } from '../api/objects.ts';
 import { annotations, labels } from '../contract.ts';
-import { add, isSkipped } from './pod-counts.ts';
+import { add, isSkipped, tally } from './pod-counts.ts';
 
 it.each<[string, Metadata, boolean]>([
   ['counts a pod', {}, false],
@@ -25,4 +25,15 @@ it('counts pods by their controller, and each pod without a valid one alone', ()
   for (const pod of pods) add(open, pod);
   const alone = ['c', 'd', 'e'].map((name, index) => [`${index + 3}`, { name, uid: `${index + 3}`, count: 1 }]);
   expect([...open]).toEqual([['r', { name: 'a', uid: '1', count: 2 }], ...alone]);
+});
+
+it.each([
+  ['all of 10,000 pods', 10_000, { injected: 10_000, isPartial: false }],
+  ['a part of more pods, and reads no further page', 20_000, { injected: 10_500, isPartial: true }],
+])('counts %s', async (_title, count, expected) => {
+  const items = Array.from({ length: 500 }, () => ({ metadata: { annotations: { [annotations.injection]: 'x' } } }));
+  async function* pages() {
+    for (let sent = 0; sent < count; sent += items.length) yield { items };
+  }
+  expect(await tally(pages())).toMatchObject(expected);
 });

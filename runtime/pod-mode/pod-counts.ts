@@ -92,22 +92,12 @@ export class PodCounts {
   };
 
   private async count(client: Client, namespace: string, policy: PodsSeen['policy']): Promise<void> {
-    let listed = 0;
-    let injected = 0;
-    const open: ByController = new Map();
     const ofPods = { metadataOnly: true, fieldSelector: NOT_ENDED };
-    for await (const { items } of client.pages({ ...pods, namespace }, ofPods)) {
-      for (const { metadata } of items)
-        if (isInjectedPod(metadata)) injected += 1;
-        else if (!isSkipped(metadata)) add(open, metadata);
-      listed += items.length;
-      if (listed >= MAX_PODS) break;
-    }
+    const { injected, open, isPartial } = await tally(client.pages({ ...pods, namespace }, ofPods));
     const verdicts = await this.judge(client, namespace, open);
     const wanted = [...open].filter(([owner]) => verdicts.get(owner)?.isWanted === true).map(([, found]) => found);
     const without = wanted.reduce((sum, { count }) => sum + count, 0);
-    const isPartial = verdicts.size < open.size;
-    this.options.onSeen(namespace, { injected, without, isPartial, policy });
+    this.options.onSeen(namespace, { injected, without, isPartial: isPartial || verdicts.size < open.size, policy });
   }
 
   private async judge(client: Client, namespace: string, open: ByController): Promise<Verdicts> {
@@ -130,12 +120,23 @@ export class PodCounts {
   private async decide(client: Client, policy: NamespacePolicy, namespace: string, { name, uid }: Found) {
     const pod = await findPod(client, namespace, name);
     if (pod?.metadata.uid !== uid) return undefined;
-    const { kind } = decidePod(pod, policy, toInjector(this.options.config));
-    return { policy, uid, isWanted: kind === 'inject' };
+    return { policy, uid, isWanted: decidePod(pod, policy, toInjector(this.options.config)).kind === 'inject' };
   }
 }
 
-const isInjectedPod = ({ annotations: notes }: Metadata): boolean => notes?.[annotations.injection] !== undefined;
+export async function tally(pages: AsyncIterable<{ readonly items: readonly { readonly metadata: Metadata }[] }>) {
+  let listed = 0;
+  let injected = 0;
+  const open: ByController = new Map();
+  for await (const { items } of pages) {
+    for (const { metadata } of items)
+      if (metadata.annotations?.[annotations.injection] !== undefined) injected += 1;
+      else if (!isSkipped(metadata)) add(open, metadata);
+    listed += items.length;
+    if (listed > MAX_PODS) break;
+  }
+  return { injected, open, isPartial: listed > MAX_PODS };
+}
 
 export const isSkipped = (metadata: Metadata): boolean =>
   metadata.deletionTimestamp !== undefined ||
