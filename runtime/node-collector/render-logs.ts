@@ -5,8 +5,8 @@ import { mounts } from '../contract.ts';
 const pathOf = ({ namespacePattern = '*', podPattern = '*', containerPattern = '*' }: LogFiles): string =>
   `${mounts.podLogs}/${namespacePattern}_${podPattern}_*/${containerPattern}`;
 
-/** A map has numbers of 64 bits, which round integers from 2^53 on. `parse_ints` would drop what follows the object. */
-const isExact = String.raw`body startsWith "{" and not (body matches "[:,[]\\s*-?(9[0-9]{15}|[0-9]{17})")`;
+/** 100 lines of a file become maps before the memory limiter, so each has few values. Maps round integers from 2^53 on. `parse_ints` would drop what follows the object. */
+const becomesMap = String.raw`body startsWith "{" and not (body matches "^([^,{[]*[,{[]){257}" or body matches "[:,[]\\s*-?(9[0-9]{15}|[0-9]{17})")`;
 
 /** Returns a receiver that continues at the position where the last process stopped. */
 export function logReceiver(config: NodeCollectorConfig): object {
@@ -29,7 +29,7 @@ export function logReceiver(config: NodeCollectorConfig): object {
       // A `container` knows all runtimes, takes the pod from the path, and joins parts of a file. So each stream has its own.
       { type: 'router', routes: [{ expr: 'body matches "^[^ ]+ stderr "', output: 'stderr' }], default: 'stdout' },
       ...['stdout', 'stderr'].map((id) => ({ type: 'container', id, output: 'json_parser' })),
-      { type: 'json_parser', if: isExact, parse_to: 'body', on_error: 'send_quiet' },
+      { type: 'json_parser', if: becomesMap, parse_to: 'body', on_error: 'send_quiet' },
     ],
   };
 }

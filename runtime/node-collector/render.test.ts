@@ -71,6 +71,13 @@ describe("the node collector's configuration", () => {
     expect(rendered().receivers.filelog).toMatchObject({ include_file_path: true, include_file_name: false });
   });
 
+  it('parses JSON of few values only, because maps take many times the memory of their text', () => {
+    const parser = { type: 'json_parser', if: expect.stringContaining('not (body matches "^([^,{[]*[,{[]){257}" or') };
+    expect(rendered().receivers.filelog).toMatchObject({
+      operators: expect.arrayContaining([expect.objectContaining(parser)]),
+    });
+  });
+
   it('takes the patterns of the original for log files', () => {
     const { include, exclude } = rendered({
       logsInclude: [{ namespacePattern: 'shop-*', containerPattern: 'app' }],

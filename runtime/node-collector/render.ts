@@ -44,7 +44,7 @@ const pipeline = (receiver: string, processor: string) => ({
   exporters: ['otlphttp'],
 });
 
-/** Bytes. A record that exceeds it is dropped with all after it, and a JSON line of 1 MiB has up to 7 MiB. The node port accepts 20 MiB. */
+/** Bytes. A record that exceeds it is dropped with all after it, and a line of 1 MiB has up to 3 MiB if it is no UTF-8. The node port accepts 20 MiB. */
 const MAX_BATCH = 8_388_608;
 
 /** If the queue is full, the receivers wait: log files keep what is not read, and the kubelet bounds their size. */

@@ -260,21 +260,26 @@ describe('log files of a node', () => {
     await waitForLines(namespace, all);
   });
 
-  it('have lines in JSON as maps if these keep each integer, and parts of a long line of a stream as one', async () => {
+  it('have JSON of few values as maps if these keep each integer, and parts of a long line as one', async () => {
     const file = logFileOf(bank, 'json');
     const exact = { level: 'info', count: 3, at: 1_764_361_234_567_890, id: '1234567890123456789', list: [-5] };
     write(file, JSON.stringify(exact));
-    const large = ['{"order":1234567890123456789}', '{"a": [ -9007199254740993 ]}', '{"a":1} {"b":2}'];
-    for (const line of large) write(file, line);
+    const largest = { list: Array(255).fill('é'.repeat(99)) };
+    write(file, JSON.stringify(largest));
+    const asText = [
+      '{"order":1234567890123456789}',
+      '{"a": [ -9007199254740993 ]}',
+      '{"a":1} {"b":2}',
+      JSON.stringify({ list: [...largest.list, ''] }),
+    ];
+    for (const line of asText) write(file, line);
     write(file, 'begin-', 'P');
     write(file, 'warn-', 'P', 'stderr');
     write(file, 'between-', 'P');
     write(file, 'ing', 'F', 'stderr');
     write(file, 'end');
-    const joined = ['begin-between-end', 'warn-ing'];
-    await eventually(() => expect(bodiesOf(bank)).toEqual(expect.arrayContaining([exact, ...large, ...joined])), {
-      timeoutMs: 20_000,
-    });
+    const expected = [exact, largest, ...asText, 'begin-between-end', 'warn-ing'];
+    await eventually(() => expect(bodiesOf(bank)).toEqual(expect.arrayContaining(expected)), { timeoutMs: 20_000 });
   });
 
   it('continue with a new queue if blocks of the old one never reached the disk', async () => {
