@@ -10,7 +10,7 @@ import { repository } from '../images/recipes.ts';
 import { getLumigo, getSecret } from '../lumigo.ts';
 import { deployment, restrictedNamespace, service } from '../node/apps.ts';
 import { readAudit } from '../testing/audit.ts';
-import { eventually } from '../testing/eventually.ts';
+import { eventually, waitForRest } from '../testing/eventually.ts';
 import { runMeanwhile } from '../run.ts';
 import { getToken } from '../testing/telemetry.ts';
 import { NodeTest } from './node-test.ts';
@@ -161,6 +161,8 @@ describe('Flux', () => {
     expect(await getUids('shop', 'front')).toEqual(before);
     const isReported = () => expect(readActive('message')).toContain('another operator version');
     await eventually(isReported, { timeoutMs: 60_000 });
+    // The new leader also reports what it has checked since.
+    await waitForRest(() => nodeTest.readLumigo('shop'), 5_000);
     const entries = noted();
     await synced('lumigo-operator', 'shop');
     expect(otherWritesSince(entries)).toEqual([]);
@@ -220,6 +222,7 @@ describe('Flux', () => {
       kubectl.meanwhile('delete', 'kustomization', '--all', '-n', fluxNamespace, '--timeout=180s'),
     );
     expect(left()).toEqual(kept);
-    expect(kubectl('get', 'namespace', '-o', 'name')).not.toContain('namespace/shop');
+    // Flux does not wait until the pods of a namespace have ended.
+    await eventually(() => expect(kubectl('get', 'namespace', '-o', 'name')).not.toContain('namespace/shop'));
   });
 });
