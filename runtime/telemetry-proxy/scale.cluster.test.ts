@@ -97,7 +97,7 @@ describe('200 namespaces', () => {
         `${at(0.5)} ms (median), ${at(0.99)} ms (99 %), ${at(1)} ms (longest); collector ${before} MB before, at most ${most} MB`,
     );
     expect(flow.sent()).toBeGreaterThan(10_000);
-    // An exporter waits for 10 s. Go's HTTP server waits for 5 s of it if a new connection has sent no request yet.
-    expect(at(1)).toBeLessThan(10_000);
+    // An exporter waits for 10 s, and Go's HTTP server for 5 s if a new connection has sent no request yet.
+    expect(at(1)).toBeLessThan(8_000);
   });
 });
