@@ -16,10 +16,9 @@ export class OperatorNamespace extends Construct {
         name: settings.namespace,
         annotations: {
           ...firstWave,
-          // With `createNamespace: false`, Argo CD and Flux would delete it, and the operator would uninstall itself.
+          // With `createNamespace: false`, Argo CD would delete it, and the operator would uninstall itself.
           'argocd.argoproj.io/sync-options': 'Prune=false',
           'argocd.argoproj.io/compare-options': 'IgnoreExtraneous',
-          'kustomize.toolkit.fluxcd.io/prune': 'disabled',
         },
         labels: { ...labels(settings, 'namespace'), 'pod-security.kubernetes.io/enforce': podSecurity },
       },

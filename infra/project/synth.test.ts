@@ -141,13 +141,12 @@ describe('synthesize', () => {
     expect(kinds.at(-1)).toBe('MutatingWebhookConfiguration');
   });
 
-  it('lets neither Argo CD nor Flux delete the namespace when it leaves the manifests', () => {
+  it('does not let Argo CD delete the namespace when it leaves the manifests', () => {
     const [namespace] = synthesize(parseSettings({}));
     expect(namespace?.kind).toBe('Namespace');
     expect(namespace?.metadata.annotations).toMatchObject({
       'argocd.argoproj.io/sync-options': 'Prune=false',
       'argocd.argoproj.io/compare-options': 'IgnoreExtraneous',
-      'kustomize.toolkit.fluxcd.io/prune': 'disabled',
     });
   });
 

@@ -105,8 +105,6 @@ const readActive = (field: 'status' | 'message'): string => {
 const noted = () => readAudit(nodeTest.system.node).length;
 
 const left = () => getLeft(kubectl, ['namespace']);
-/** Flux never prunes it, so a commit without it does not uninstall the operator. */
-const kept = ['namespace/lumigo-system'];
 
 describe('Flux', () => {
   it('installs the synthesized and committed operator, then an application with its Lumigo', async () => {
@@ -141,14 +139,6 @@ describe('Flux', () => {
     expect(await getUids('shop', 'front')).toEqual(before);
     const level = ['get', 'deployment', '-n', 'lumigo-system', '-o', 'yaml'];
     expect(kubectl(...level)).toMatch(/"logLevel": "debug"/);
-  });
-
-  it('keeps the namespace that a commit no longer has, and every injection', async () => {
-    const before = await getUids('shop', 'front');
-    await commitOperator({ createNamespace: false });
-    await synced('lumigo-operator');
-    expect(kubectl('get', 'namespace', 'lumigo-system', '-o', 'jsonpath={.status.phase}')).toBe('Active');
-    expect(await getUids('shop', 'front')).toEqual(before);
   });
 
   it('upgrades the operator, and restarts no workload', async () => {
@@ -200,7 +190,7 @@ describe('Flux', () => {
     await seconds('removed', () =>
       kubectl.meanwhile('delete', 'kustomization', 'lumigo-operator', '-n', fluxNamespace, '--timeout=180s'),
     );
-    expect(left()).toEqual(kept);
+    expect(left()).toEqual([]);
     await nodeTest.waitForRunning('shop', 'front', { instrumented: false });
     flux.apply({ ...shop, spec: { ...shop.spec, dependsOn: [] } });
     const [said] = await flux.sync('shop');
@@ -221,8 +211,7 @@ describe('Flux', () => {
     await seconds('both removed', () =>
       kubectl.meanwhile('delete', 'kustomization', '--all', '-n', fluxNamespace, '--timeout=180s'),
     );
-    expect(left()).toEqual(kept);
-    // Flux does not wait until the pods of a namespace have ended.
-    await eventually(() => expect(kubectl('get', 'namespace', '-o', 'name')).not.toContain('namespace/shop'));
+    expect(left()).toEqual([]);
+    expect(kubectl('get', 'namespace', '-o', 'name')).not.toContain('namespace/shop');
   });
 });
