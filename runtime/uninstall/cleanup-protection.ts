@@ -54,6 +54,8 @@ export class CleanupProtection {
 
   private async check(client: Client, term: LeadingContext): Promise<void> {
     const { needed } = this.options;
+    // A removal may have deleted the last Lumigo, and deletes the operator next (ADR 84).
+    if (needed() === false && this.wanted !== false) await pause(objects.REMOVED_MS, term.signal);
     const found = await objects.readAll(client, this.objects);
     if (found.some(objects.isHeldBack)) return this.undoMistake(client, term);
     const wanted = needed();

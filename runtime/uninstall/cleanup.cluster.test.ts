@@ -49,6 +49,8 @@ const find = ({ manifests }: Installation, kind: string): Manifest => {
   return found;
 };
 
+const withoutNamespace = ({ manifests }: Installation) => manifests.filter(({ kind }) => kind !== 'Namespace');
+
 const finalizersOfDeleted = (ref: ResourceRef) =>
   eventually(async () => {
     const { deletionTimestamp, finalizers } = (await operator.cluster.client.get(ref)).metadata;
@@ -96,6 +98,33 @@ describe('the cleanup finalizer in a removal', () => {
     await destroy(cluster, [[owner, ...others], guard], () => operator.stopManager());
     expect(await testCluster.isInstrumented(deployment, namespace, 'app')).toBe(true);
     await relent();
+  });
+
+  it('stays for 10 s after the last Lumigo, because the operator may be deleted next [ADR 84]', async () => {
+    const { testCluster, cluster, installation } = operator;
+    const namespace = await instrumentedAndProtected(operator);
+    let noteDeleted = () => {};
+    const deleted = new Promise<void>((resolve) => (noteDeleted = resolve));
+    // An earlier release would be over for the role before the deletion, and too late for the others.
+    proxy.interfere = ({ method, path }) =>
+      method === 'PATCH' && path.includes('/clusterroles/') ? { holdAnswer: () => deleted } : undefined;
+    await testCluster.deleteLumigo(namespace);
+    await sleep(1_000);
+    await destroy(cluster, [withoutNamespace(installation)], () => {
+      noteDeleted();
+      return operator.stopManager();
+    });
+    proxy.interfere = undefined;
+  });
+
+  it('waits for the deletion of the account after that of the Deployment [ADR 84]', async () => {
+    const { testCluster, cluster, installation } = operator;
+    const namespace = await instrumentedAndProtected(operator);
+    await cluster.client.delete(toRef(find(installation, 'Deployment')));
+    const stopped = operator.stopManager();
+    await sleep(2_000);
+    await destroy(cluster, [withoutNamespace(installation)], () => stopped);
+    expect(await testCluster.isInstrumented(deployment, namespace, 'app')).toBe(false);
   });
 
   it('is released from any machine by a command that names foreign finalizers [D42, F44]', async () => {

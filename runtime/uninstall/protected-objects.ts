@@ -25,21 +25,15 @@ export function protectedObjects(installed: Installed) {
 
 export type ProtectedObject = ReturnType<typeof protectedObjects>[number];
 
-interface Seen {
-  readonly metadata: Metadata;
-}
-
+type Seen = Readonly<Record<'metadata', Metadata>>;
 type Found = Seen & { readonly ref: ProtectedObject };
 
 export const isProtected = ({ metadata: { finalizers = [] } }: Seen): boolean => finalizers.includes(cleanupFinalizer);
-
 export const isLeaving = ({ metadata }: Seen): boolean => metadata.deletionTimestamp !== undefined;
-
 export const isHeldBack = (found: Seen): boolean => isProtected(found) && isLeaving(found);
 
 /** A removal or hand-over of the operator has deleted all of its objects within this time. */
 export const REMOVED_MS = 10_000;
-
 /** Kubernetes' garbage collector learns of an owner within this time. */
 const SETTLE_MS = 1_500;
 

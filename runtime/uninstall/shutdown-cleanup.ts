@@ -35,14 +35,21 @@ export async function cleanUpOnShutdown(given: ShutdownCleanupOptions): Promise<
   const { transport, config, logger } = options;
   const client = createClient(transport);
   try {
-    const { isRemoved, isHandedOver, accountGoingSince } = await readSigns(client, config);
+    const { isRemoved, isHandedOver, accountGoingSince } = await readLastSigns(client, config);
     if (isRemoved) return await cleanUpOnce(options, client, accountGoingSince);
-    // Once one of them is released and deleted, the manager may not be allowed to release the others.
-    if (isHandedOver) await sleep(REMOVED_MS);
     if (isHandedOver || (await findLeader(client, config)) === undefined)
       await release(client, protectedObjects(config));
   } catch (error) {
     logger.warn({ problem: describeError(error) }, 'the clean-up before the end failed');
+  }
+}
+
+/** Waits if the operator ends for good, because its account may be deleted next (ADR 84). */
+async function readLastSigns(client: Client, installed: Installed) {
+  for (const end = Date.now() + REMOVED_MS; ; await sleep(POLL_MS)) {
+    const signs = await readSigns(client, installed);
+    const isWaiting = signs.isEnding && !signs.isRemoved && signs.isAccountProtected;
+    if (!isWaiting || Date.now() >= end) return signs;
   }
 }
 

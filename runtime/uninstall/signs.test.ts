@@ -1,4 +1,5 @@
 import { expect, it } from '@jest/globals';
+import { cleanupFinalizer } from '../contract.ts';
 import type { Client } from '../kubernetes/http/client.ts';
 import { readSigns } from './signs.ts';
 
@@ -10,11 +11,23 @@ const runsAs = (serviceAccountName: string, { metadata } = there) => ({
   spec: { template: { spec: { serviceAccountName } } },
 });
 const own = 'lumigo-controller-manager';
-const none = { isHandedOver: false, accountGoingSince: undefined, isEnding: false, isRemoved: false };
+const none = {
+  isHandedOver: false,
+  isAccountProtected: false,
+  accountGoingSince: undefined,
+  isEnding: false,
+  isRemoved: false,
+};
 const accountGoingSince = deletionTimestamp;
 
 it.each<[string, Readonly<Record<string, object | undefined>>, Partial<Awaited<ReturnType<typeof readSigns>>>]>([
   ['no end while all are there', {}, {}],
+  [
+    'an account that waits for the clean-up',
+    { serviceaccounts: { metadata: { finalizers: [cleanupFinalizer] } } },
+    { isAccountProtected: true },
+  ],
+  ['no account', { serviceaccounts: undefined }, {}],
   ['an end if the Deployment does not exist', { deployments: undefined }, { isEnding: true }],
   ['an end if it is being deleted', { deployments: runsAs(own, going) }, { isEnding: true }],
   ['no end if only the account is being deleted', { serviceaccounts: going }, { accountGoingSince }],

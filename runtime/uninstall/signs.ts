@@ -3,7 +3,7 @@ import type { Installed, ManagerDeployment } from '../installation/installation.
 import { getId } from '../installation/plan-standby.ts';
 import type { Client } from '../kubernetes/http/client.ts';
 import { kinds } from '../kubernetes/resources/kinds.ts';
-import { getAccount } from './protected-objects.ts';
+import { getAccount, isProtected } from './protected-objects.ts';
 
 /** Without an answer of the API server, the process still ends after this time. */
 const ANSWER_MS = 5_000;
@@ -29,6 +29,7 @@ export async function readSigns(client: Client, installed: Installed) {
   const accountGoingSince = account?.metadata.deletionTimestamp;
   return {
     isHandedOver,
+    isAccountProtected: account !== undefined && isProtected(account),
     accountGoingSince,
     isEnding: isNamespaceGoing || isGone || isHandedOver,
     isRemoved: isNamespaceGoing || (isGone && accountGoingSince !== undefined),

@@ -6,7 +6,7 @@ import { effectiveLumigo } from '../injection/policy.ts';
 import { getLease, type Installed } from '../installation/installation.ts';
 import { lookAtLease } from '../installation/leader.ts';
 import { readAndChange, type Client } from '../kubernetes/http/client.ts';
-import { isNotFound, isRefusal } from '../kubernetes/http/errors.ts';
+import { isNotFound, isRefusal, undefinedIfNotFound } from '../kubernetes/http/errors.ts';
 import { heldSpec, type Lease, type SeenLease } from '../kubernetes/lease/plan-lease.ts';
 import { removeFinalizer } from '../kubernetes/resources/finalizers.ts';
 import { essentialLumigo } from '../lumigo/essential-lumigo.ts';
@@ -89,7 +89,7 @@ class Cleaner {
     this.problems = [];
     this.failures = new Map();
     try {
-      this.left = await listLumigoes(client);
+      this.left = (await listLumigoes(client).catch(undefinedIfNotFound)) ?? [];
       await this.deleteAll(this.left);
       if (await this.isLeftToManager(this.left)) return 0;
       const { removed, problems, unclean } = await removeInstrumentation(client, this, until);
@@ -194,12 +194,8 @@ async function stepDown(client: Client, installed: Installed): Promise<void> {
 
 async function listLumigoes(client: Client): Promise<LumigoResource[]> {
   const found: LumigoResource[] = [];
-  try {
-    for await (const { items } of client.pages(contract, { limit: 500 }))
-      found.push(...(items as unknown as LumigoResource[]).map(bounded));
-  } catch (error) {
-    if (!isNotFound(error)) throw error;
-  }
+  for await (const { items } of client.pages(contract, { limit: 500 }))
+    found.push(...(items as unknown as LumigoResource[]).map(bounded));
   return found;
 }
 
