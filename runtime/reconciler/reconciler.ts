@@ -149,7 +149,7 @@ export class Reconciler {
     for (const namespace of this.options.lumigoes.namespaces()) this.enqueue(namespace);
   }
 
-  isAnyInstrumented = (): boolean | undefined => (this.begun ? this.store.instrumented > 0 : undefined);
+  isAnyInstrumented = (): boolean | undefined => (this.begun ? this.store.removable > 0 : undefined);
 
   private see(kind: WorkloadKind, metadata: Metadata, isListed: boolean): void {
     const seen = this.store.upsert(kind, metadata, isListed);
@@ -197,7 +197,7 @@ export class Reconciler {
     showPlan(metrics, namespace, plan);
     if (plan.progress.pending + plan.rollout.summary.queued > 0) this.pending.add(namespace);
     else this.pending.delete(namespace);
-    if (this.wasAnyInstrumented !== this.store.instrumented > 0) {
+    if (this.wasAnyInstrumented !== this.store.removable > 0) {
       this.wasAnyInstrumented = !this.wasAnyInstrumented;
       onInstrumented();
     }

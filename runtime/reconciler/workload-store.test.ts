@@ -62,16 +62,23 @@ describe('the workload store', () => {
     expect(seen()?.generation).toBe(2);
   });
 
-  it('counts instrumented workloads as they change [F8]', () => {
+  it('counts the injections that can be removed as they change [F8]', () => {
     const injection = { labels: { [labels.autoTrace]: 'lumigo-operator.v1' } };
+    const record = 'added 1 by webhook; secret=a/b traces=true logs=true';
+    const recorded = (text: string) => ({ ...injection, annotations: { [annotations.instrumentation]: text } });
     see(injection);
     see({ name: 'other', uid: 'u2' });
-    expect([store.in('shop').length, store.instrumented]).toEqual([2, 1]);
+    expect([store.in('shop').length, store.removable]).toEqual([2, 1]);
     see({ resourceVersion: '11' });
-    expect([store.in('shop').length, store.instrumented]).toEqual([2, 0]);
-    see({ resourceVersion: '12', ...injection });
+    expect([store.in('shop').length, store.removable]).toEqual([2, 0]);
+    see({ resourceVersion: '12', ...recorded(record) });
+    expect(store.removable).toBe(1);
+    see({ resourceVersion: '13', ...recorded(`${record} keep`) });
+    store.upsert(job, metadata({ name: 'import', uid: 'u3', ...injection }));
+    expect([store.in('shop').length, store.removable]).toEqual([3, 0]);
+    see({ resourceVersion: '14', ...injection });
     store.delete(identity('u1'));
-    expect([store.in('shop').length, store.instrumented]).toEqual([1, 0]);
+    expect([store.in('shop').length, store.removable]).toEqual([2, 0]);
   });
 
   it('keeps the version in which an injection was seen first while its record stays [D23]', () => {

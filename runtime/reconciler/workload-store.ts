@@ -1,6 +1,6 @@
 import { annotations, labels, type WorkloadKind } from '../contract.ts';
 import { findOwner } from '../injection/eligibility.ts';
-import { injectionStatusText, isSameChange, removeInjectionStatus } from '../injection/injection-status.ts';
+import * as status from '../injection/injection-status.ts';
 import { annotationBytes } from '../injection/validity.ts';
 import type { Metadata } from '../api/objects.ts';
 import { isOlder } from '../kubernetes/resources/objects.ts';
@@ -14,7 +14,7 @@ const toKey = ({ kind }: WorkloadKind, name: string): string => `${kind}/${name}
 /** The workloads of the cluster, without those that a controller owns, such as a Deployment's ReplicaSets. */
 export class WorkloadStore {
   private readonly byNamespace = new Map<string, ByKindAndName>();
-  private instrumentedCount = 0;
+  removable = 0;
 
   /** Ignores older versions except in a list, because a restored backup has lower ones. `isCurrent`: none is known that differs. */
   upsert(kind: WorkloadKind, metadata: Metadata, isListed = false) {
@@ -45,7 +45,7 @@ export class WorkloadStore {
     const there = this.byNamespace.get(namespace);
     there?.delete(toKey(kind, name));
     if (there?.size === 0) this.byNamespace.delete(namespace);
-    this.instrumentedCount -= Number(isInstrumented(workload));
+    this.removable -= countRemovable(workload);
     return true;
   }
 
@@ -62,10 +62,6 @@ export class WorkloadStore {
     return [...(this.byNamespace.get(namespace)?.values() ?? [])];
   }
 
-  get instrumented(): number {
-    return this.instrumentedCount;
-  }
-
   namespaces(): string[] {
     return [...this.byNamespace.keys()];
   }
@@ -80,7 +76,7 @@ export class WorkloadStore {
     const before = this.get(kind, namespace, name);
     const there: ByKindAndName = this.byNamespace.get(namespace) ?? new Map();
     this.byNamespace.set(namespace, there.set(toKey(kind, name), workload));
-    this.instrumentedCount += Number(isInstrumented(workload)) - Number(before !== undefined && isInstrumented(before));
+    this.removable += countRemovable(workload) - countRemovable(before);
     return workload;
   }
 
@@ -102,6 +98,10 @@ export class WorkloadStore {
   }
 }
 
+/** Counts what the operator can remove. A Job cannot change, and a deleted Lumigo can have kept its injections. */
+const countRemovable = ({ kind, label, injectionStatus }: Partial<ObservedWorkload> = {}): number =>
+  Number(kind?.mutable === true && isInstrumented({ label }) && !status.parseInjectionStatus(injectionStatus)?.keep);
+
 type Shown = ReturnType<typeof readMetadata>;
 
 const own = ['uid', 'label', 'injectionStatus', 'deleting'] as const;
@@ -117,7 +117,7 @@ const isAs = (
 
 function findVersion(shown: Shown, known: ObservedWorkload): string | undefined {
   if (!isInstrumented(shown)) return undefined;
-  const isSame = isSameChange(known.injectionStatus, shown.injectionStatus);
+  const isSame = status.isSameChange(known.injectionStatus, shown.injectionStatus);
   return (isSame ? known.instrumentedVersion : undefined) ?? shown.resourceVersion;
 }
 
@@ -136,7 +136,7 @@ function readMetadata(metadata: Metadata) {
     resourceVersion: metadata.resourceVersion ?? '',
     generation: metadata.generation ?? 0,
     label: metadata.labels?.[labels.autoTrace],
-    injectionStatus: injectionStatusText(metadata),
+    injectionStatus: status.injectionStatusText(metadata),
     asked: askedIn(metadata),
     deleting: metadata.deletionTimestamp !== undefined,
   };
@@ -147,7 +147,7 @@ const LARGE = 16_384;
 const asking = [annotations.retry, annotations.injectContainers, annotations.excludeContainers];
 
 function askedIn(metadata: Metadata): string | undefined {
-  const { labels: own = {}, annotations: found = {} } = removeInjectionStatus(metadata);
+  const { labels: own = {}, annotations: found = {} } = status.removeInjectionStatus(metadata);
   const size = annotationBytes({ annotations: found });
   const asked = [asking.map((key) => found[key] ?? null), Object.entries(own).sort(), size > LARGE ? [size] : []];
   return asked.flat().some((each) => each !== null) ? digest(JSON.stringify(asked)) : undefined;

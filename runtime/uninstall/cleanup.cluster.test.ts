@@ -36,7 +36,7 @@ beforeAll(async () => {
 });
 afterAll(() => operator?.stop());
 
-const { deployment } = workloadKinds;
+const { deployment, job } = workloadKinds;
 
 const held = () => protectedObjects(operator.installation.config);
 
@@ -260,6 +260,9 @@ describe('the cleanup finalizer on the operator’s account and rights', () => {
     const { testCluster } = operator;
     await waitForProtected(operator, false);
     const namespace = await instrumentedAndProtected(operator);
+    // A Job keeps its injection, so there is nothing to clean up.
+    await testCluster.create(createWorkload(job, namespace, 'import'));
+    await testCluster.waitForInstrumented(job, namespace, 'import');
     await testCluster.deleteLumigo(namespace);
     await waitForProtected(operator, false);
     await testCluster.create(

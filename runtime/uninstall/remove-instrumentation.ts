@@ -29,12 +29,7 @@ export const MAX_NAMED = 5;
  * No change begins after `until` (by Date.now). A failure stops no other change. Jobs are immutable. `problems`: a
  * sentence for each workload that stays instrumented. `unclean`: the namespaces of these.
  */
-export async function removeInstrumentation(
-  client: Client,
-  namespaces: Namespaces,
-  until: number,
-  signal?: AbortSignal,
-) {
+export async function removeInstrumentation(client: Client, known: Namespaces, until: number, signal?: AbortSignal) {
   const problems: string[] = [];
   const late: string[] = [];
   const unclean = new Set<string>();
@@ -43,10 +38,10 @@ export async function removeInstrumentation(
     const { namespace = '', name } = workload.metadata;
     const subject = `${kind.kind} ${namespace}/${name}`;
     // The reason of a malformed template is known without a change, so a late one has it too.
-    const isMalformed = isUnremovable(workload) && !namespaces.kept.has(namespace);
+    const isMalformed = isUnremovable(workload) && !known.kept.has(namespace);
     try {
       if (Date.now() < until || isMalformed) {
-        if (await clean(client, kind, workload, namespaces)) removed += 1;
+        if (await clean(client, kind, workload, known)) removed += 1;
         return;
       }
       late.push(subject);

@@ -46,11 +46,13 @@ export async function cleanUpOnShutdown(given: ShutdownCleanupOptions): Promise<
 
 /** Waits if the operator ends for good, because its account may be deleted next (ADR 84). */
 async function readLastSigns(client: Client, installed: Installed) {
-  for (const end = Date.now() + REMOVED_MS; ; await sleep(POLL_MS)) {
-    const signs = await readSigns(client, installed);
-    const isWaiting = signs.isEnding && !signs.isRemoved && signs.isAccountProtected;
-    if (!isWaiting || Date.now() >= end) return signs;
+  const end = Date.now() + REMOVED_MS;
+  let signs = await readSigns(client, installed);
+  while (signs.isEnding && !signs.isRemoved && signs.isAccountProtected && Date.now() < end) {
+    await sleep(POLL_MS);
+    signs = await readSigns(client, installed).catch(() => signs);
   }
+  return signs;
 }
 
 /** The account names the replica that cleans up, because a Lease is deleted with the operator. Others only release. */
