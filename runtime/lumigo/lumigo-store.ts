@@ -93,8 +93,6 @@ export class LumigoStore {
   }
 }
 
-export const isInjecting = ({ kind }: NamespacePolicy): boolean => kind === 'active' || kind === 'pods';
-
 const none: NamespacePolicy = { kind: 'none' };
 const excluded: NamespacePolicy = { kind: 'excluded' };
 

@@ -45,7 +45,7 @@ const ofWebhook = ({ counter, gauge, histogram }: Make) => ({
   }),
   webhookReachable: gauge(
     'lumigo_operator_webhook_reachable',
-    '1 if the last probe through the API server reached the webhook, otherwise 0; only the leader reports it, if a Lumigo resource injects',
+    '1 if the last probe through the API server reached the webhook, otherwise 0; only the leader reports it, if a Lumigo resource injects workloads',
   ),
   certificateExpiry: gauge(
     'lumigo_operator_webhook_certificate_expiry_timestamp_seconds',

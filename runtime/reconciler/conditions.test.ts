@@ -81,8 +81,8 @@ describe('the status of a Lumigo', () => {
   });
 
   it('keeps what an earlier leader saw until there is a new result', () => {
-    const before = statusOf({ webhook: 'working', telemetry: 'working' });
-    expect(statusOf({ now: later }, before).conditions).toEqual(before.conditions);
+    const before = statusOf({ ...injecting, webhook: 'working', telemetry: 'working' });
+    expect(statusOf({ ...injecting, now: later }, before).conditions).toEqual(before.conditions);
     const queued = statusOf({ ...injecting, summary: { ...noRollout, queued: 1 } });
     const pending = statusOf({ ...injecting, ...unread }, queued);
     const known = [pending, statusOf(injecting, queued)].map((status) => findCondition(status, 'RolledOut')?.status);
@@ -150,7 +150,8 @@ describe('the status of a Lumigo', () => {
     }
     expect(findCondition(works, 'Ready')).toMatchObject({ status: 'True' });
     expect(findCondition(failed, 'InjectionsCurrent')?.message).toMatch(/^2 workloads send telemetry to an address/);
-    expect(findCondition(statusOf({ podPolicy: 'working' }), 'PodPolicyInstalled')).toBeUndefined();
+    const unused = statusOf({ podPolicy: 'working', webhook: { reason: 'ProbeFailed', message: 'no' } }, failed);
+    for (const type of ['PodPolicyInstalled', 'WebhookReachable']) expect(findCondition(unused, type)).toBeUndefined();
   });
 
   it('tells other replicas the version of the Secret, and keeps it until the next one', () => {

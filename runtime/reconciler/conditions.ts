@@ -46,7 +46,7 @@ function toConditions(input: StatusInput, known: Known): Untimed[] {
   const conditions = [
     activeCondition(input),
     condition('Error', problem === undefined ? 'False' : 'True', problem ?? { reason: 'NoError', message: '' }),
-    latest(webhook, good.webhook, known),
+    needed.includes('WebhookReachable') ? latest(webhook, good.webhook, known) : [],
     needed.includes('PodPolicyInstalled') ? latest(podPolicy, good.podPolicy, known) : [],
     latest(telemetry, good.telemetry, known),
     rolledOut(input, known.get(ROLLED_OUT)),

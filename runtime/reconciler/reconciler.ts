@@ -3,7 +3,6 @@ import type { WorkloadKind } from '../contract.ts';
 import type { Metadata } from '../api/objects.ts';
 import type { LumigoResource, Problem } from '../api/lumigo.ts';
 import type { ListWatchHandler } from '../kubernetes/watch/watch-position.ts';
-import { isInjecting } from '../lumigo/lumigo-store.ts';
 import type { PodsSeen } from '../pod-mode/pod-counts.ts';
 import type { TokenSeen } from '../token-checks/plan-checks.ts';
 import { WorkloadChanger } from './change-workload.ts';
@@ -111,7 +110,7 @@ export class Reconciler {
     const { lumigoes } = this.options;
     const all = lumigoes.namespaces().flatMap((namespace) => {
       const lumigo = lumigoes.effective(namespace);
-      if (lumigo === undefined || !isInjecting(lumigoes.policy(namespace))) return [];
+      if (lumigo === undefined || lumigoes.policy(namespace).kind !== 'active') return [];
       const found = this.store.in(namespace).find(({ kind, deleting }) => kind.mutable && !deleting);
       return [{ lumigo, workload: found && { ...found.kind, kind: found.kind, namespace, name: found.name } }];
     });
