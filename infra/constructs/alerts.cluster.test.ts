@@ -4,7 +4,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ensureBinaries } from '../../sandbox/programs/build.ts';
 import { createTemporaryFolder } from '../../sandbox/testing/temporary-folder.ts';
-import { alertRules } from './alerts.ts';
+import { alertRules, alerts } from './alerts.ts';
 import { panels } from './dashboard.ts';
 
 /** Prometheus' own evaluation of the rules. Each series is from the time 0 on, with a value each minute. */
@@ -138,22 +138,41 @@ const rendered = (text: string, labels: Labels): string =>
     .replaceAll('{{ $value }}', '2')
     .replaceAll(/\{\{ \$labels\.(\w+) \}\}/g, (_all, name: string) => `${labels[name]}`);
 
-/** Returns what `promtool test rules` prints if the alert does not fire as expected, with and without its cause. */
-function judge(rule: ReturnType<typeof alertRules>[number], { fires, alsoFires = fires, as, quiet }: Case): string {
-  const { labels, annotations } = rule;
+type Rule = ReturnType<typeof alertRules>[number];
+
+/** Returns what an alert looks like while it fires for the series. */
+function firingAs({ labels, annotations }: Rule, as: Labels) {
   const texts = Object.entries(annotations).map(([key, text]) => [key, rendered(text, { ...as, ...labels })]);
-  const firing = [{ exp_labels: { ...as, ...labels }, exp_annotations: Object.fromEntries(texts) as Labels }];
+  return [{ exp_labels: { ...as, ...labels }, exp_annotations: Object.fromEntries(texts) as Labels }];
+}
+
+/** Returns what `promtool test rules` prints if the alert does not fire as expected, with and without its cause. */
+function judge(rule: Rule, { fires, alsoFires = fires, as, quiet }: Case): string {
+  const firing = firingAs(rule, as);
   const tests = (
     [
       [fires, firing],
       [alsoFires, firing],
       [quiet, []],
     ] as const
-  ).map(([series, exp_alerts]) => ({
+  ).map(([series, expected]) => toTest(rule, series, [[END_MINUTES, expected]]));
+  return complaintAbout(rule, tests);
+}
+
+function toTest({ alert }: Rule, series: Series, moments: readonly (readonly [number, readonly object[]])[]) {
+  const toMoment = ([minute, exp_alerts]: (typeof moments)[number]) => ({
+    eval_time: `${minute}m`,
+    alertname: alert,
+    exp_alerts,
+  });
+  return {
     interval: '1m',
     input_series: Object.entries(series).map(([name, values]) => ({ series: name, values })),
-    alert_rule_test: [{ eval_time: `${END_MINUTES}m`, alertname: rule.alert, exp_alerts }],
-  }));
+    alert_rule_test: moments.map(toMoment),
+  };
+}
+
+function complaintAbout(rule: Rule, tests: readonly object[]): string {
   writeFileSync(join(folder, 'rules.json'), JSON.stringify({ groups: [{ name: 'lumigo', rules: [rule] }] }));
   writeFileSync(join(folder, 'tests.json'), JSON.stringify({ rule_files: ['rules.json'], tests }));
   return complaint('test', 'rules', 'tests.json');
@@ -170,6 +189,18 @@ describe('an alert, as Prometheus evaluates it', () => {
   it.each(alertRules().map((rule) => [rule.alert, rule] as const))(
     '%s fires for its cause, names it, and is quiet otherwise',
     (name, rule) => expect(judge(rule, cases[name] ?? nothing)).toBe(''),
+  );
+
+  it.each(['LumigoWorkloadsReverted', 'LumigoRolloutHalted', 'LumigoTokenRefused', 'LumigoWorkloadsSilent'])(
+    '%s outlasts a change of the leader, and ends soon after its cause',
+    (name) => {
+      const [rule] = alertRules(alerts.filter((alert) => alert.name === name));
+      const [shown = ''] = Object.keys(cases[name]?.fires ?? {});
+      const series = { [shown]: '2x60 stale', [shown.replace('pod="a"', 'pod="b"')]: '_x64 2x20 stale' };
+      const firing = rule && firingAs(rule, inShop);
+      const moments = [60, 62, 65, 66, 70, 86, 90].map((minute) => [minute, firing ?? []] as const);
+      expect(rule && complaintAbout(rule, [toTest(rule, series, [[4, []], ...moments, [100, []]])])).toBe('');
+    },
   );
 
   it('fails this test if it does not fire', () => {

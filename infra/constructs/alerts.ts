@@ -6,6 +6,7 @@ export interface Alert {
   /** A PromQL expression. The `pod` label distinguishes the managers' series. */
   readonly expr: string;
   readonly for?: string;
+  readonly keepFiringFor?: string;
   readonly component: 'manager' | 'webhook' | 'rollout' | 'telemetry-proxy' | 'node-collector';
   readonly summary: string;
   /** Names the series in Prometheus' template language, and says what to do first. */
@@ -17,13 +18,12 @@ export interface Alert {
 const metric = (name: string): string => `lumigo_operator_${name}`;
 const certificate = (what: string): string => metric(`webhook_certificate_${what}_timestamp_seconds`);
 const ofNodes = (gauge: string): string => `${gauge}{pod=~".+-node-collector-.+"}`;
+const recent = '{exporter=~"otlphttp/lumigo.*"}[15m]';
 /** A full queue drops data, and so does a final answer (`send`). Prometheus may have series of other collectors, with other exporters. */
 const droppedIn = (items: string): string[] =>
-  ['enqueue', 'send'].map(
-    (step) =>
-      `sum by (pod) (increase(otelcol_exporter_${step}_failed_${items}{exporter=~"otlphttp/lumigo.*"}[15m])) > 0`,
-  );
-const inNamespaces = (gauge: string): string => `max by (namespace) (${metric(gauge)}) > 0`;
+  ['enqueue', 'send'].map((step) => `sum by (pod) (increase(otelcol_exporter_${step}_failed_${items}${recent})) > 0`);
+/** Between two leaders there are no such series, and a new one asks about 20 tokens a minute. */
+const inNamespaces = (gauge: string) => ({ expr: `max by (namespace) (${metric(gauge)}) > 0`, keepFiringFor: '10m' });
 
 export const alerts: readonly Alert[] = [
   {
@@ -82,7 +82,7 @@ export const alerts: readonly Alert[] = [
   },
   {
     name: 'LumigoWorkloadsReverted',
-    expr: inNamespaces('rollout_workloads{state="reverted"}'),
+    ...inNamespaces('rollout_workloads{state="reverted"}'),
     for: '5m',
     component: 'rollout',
     summary: 'The Lumigo operator reverted workloads because their pods failed with the injection.',
@@ -91,7 +91,7 @@ export const alerts: readonly Alert[] = [
   },
   {
     name: 'LumigoRolloutHalted',
-    expr: inNamespaces('rollout_halted'),
+    ...inNamespaces('rollout_halted'),
     for: '5m',
     component: 'rollout',
     summary: 'The Lumigo operator stopped instrumenting workloads because some of them failed with the injection.',
@@ -119,7 +119,7 @@ export const alerts: readonly Alert[] = [
   },
   {
     name: 'LumigoTokenRefused',
-    expr: inNamespaces('refused_tokens'),
+    ...inNamespaces('refused_tokens'),
     for: '5m',
     component: 'telemetry-proxy',
     summary: 'Lumigo refuses the token of a namespace, so its telemetry is dropped.',
@@ -137,7 +137,7 @@ export const alerts: readonly Alert[] = [
   },
   {
     name: 'LumigoWorkloadsSilent',
-    expr: inNamespaces('telemetry_workloads{telemetry="silent"}'),
+    ...inNamespaces('telemetry_workloads{telemetry="silent"}'),
     for: '15m',
     component: 'telemetry-proxy',
     isOptional: true,
@@ -157,7 +157,8 @@ export const alertRules = (chosen: readonly Alert[] = alerts, { docs }: Publishe
   chosen.map((alert) => ({
     alert: alert.name,
     expr: alert.expr,
-    ...(alert.for === undefined ? {} : { for: alert.for }),
+    for: alert.for,
+    keep_firing_for: alert.keepFiringFor,
     labels: { severity: severityOf(alert), component: alert.component },
     annotations: {
       summary: alert.summary,
