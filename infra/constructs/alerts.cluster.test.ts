@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { spawnSync } from 'node:child_process';
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ensureBinaries } from '../../sandbox/programs/build.ts';
 import { createTemporaryFolder } from '../../sandbox/testing/temporary-folder.ts';
@@ -156,24 +156,18 @@ function judge(rule: Rule, { fires, alsoFires = fires, as, quiet }: Case): strin
       [quiet, []],
     ] as const
   ).map(([series, expected]) => toTest(rule, series, [[END_MINUTES, expected]]));
-  return complaintAbout(rule, tests);
+  return complaintAbout([rule], tests);
 }
 
 function toTest({ alert }: Rule, series: Series, moments: readonly (readonly [number, readonly object[]])[]) {
-  const toMoment = ([minute, exp_alerts]: (typeof moments)[number]) => ({
-    eval_time: `${minute}m`,
-    alertname: alert,
-    exp_alerts,
-  });
-  return {
-    interval: '1m',
-    input_series: Object.entries(series).map(([name, values]) => ({ series: name, values })),
-    alert_rule_test: moments.map(toMoment),
-  };
+  const judged = moments.map(([minute, exp_alerts]) => ({ eval_time: `${minute}m`, alertname: alert, exp_alerts }));
+  return { interval: '1m', input_series: toInput(series), alert_rule_test: judged };
 }
 
-function complaintAbout(rule: Rule, tests: readonly object[]): string {
-  writeFileSync(join(folder, 'rules.json'), JSON.stringify({ groups: [{ name: 'lumigo', rules: [rule] }] }));
+const toInput = (all: Series) => Object.entries(all).map(([series, values]) => ({ series, values }));
+
+function complaintAbout(rules: readonly Rule[], tests: readonly object[]): string {
+  writeFileSync(join(folder, 'rules.json'), JSON.stringify({ groups: [{ name: 'lumigo', rules }] }));
   writeFileSync(join(folder, 'tests.json'), JSON.stringify({ rule_files: ['rules.json'], tests }));
   return complaint('test', 'rules', 'tests.json');
 }
@@ -199,13 +193,37 @@ describe('an alert, as Prometheus evaluates it', () => {
       const series = { [shown]: '2x60 stale', [shown.replace('pod="a"', 'pod="b"')]: '_x64 2x20 stale' };
       const firing = rule && firingAs(rule, inShop);
       const moments = [60, 62, 65, 66, 70, 86, 90].map((minute) => [minute, firing ?? []] as const);
-      expect(rule && complaintAbout(rule, [toTest(rule, series, [[4, []], ...moments, [100, []]])])).toBe('');
+      expect(rule && complaintAbout([rule], [toTest(rule, series, [[4, []], ...moments, [100, []]])])).toBe('');
     },
   );
 
   it('fails this test if it does not fire', () => {
     const [rule] = alertRules();
     expect(rule && judge(rule, { ...nothing, fires: cases['LumigoTokenRefused']?.fires ?? {} })).toContain('FAILED');
+  });
+});
+
+describe('the expressions of docs/operate/updater.md, as Prometheus evaluates them', () => {
+  const [failed = '', late = ''] = readFileSync('docs/operate/updater.md', 'utf8')
+    .split('```promql\n')
+    .slice(1)
+    .map((rest) => rest.split('```')[0] ?? '');
+  const labelsOf = '{namespace="lumigo-system",cronjob="lumigo-lumigo-operator-updater"}';
+  const created = `kube_cronjob_created${labelsOf}`;
+  const succeeded = `kube_cronjob_status_last_successful_time${labelsOf}`;
+  const job = 'kube_job_status_failed{namespace="lumigo-system",job_name="lumigo-lumigo-operator-updater-29"}';
+
+  it.each<[string, string, Series, number]>([
+    ['fires if a run failed', failed, { [job]: always(1) }, 1],
+    ['is quiet if no run failed', failed, { [job]: always(0) }, 0],
+    ['fires if the last success was four days ago', late, { [created]: '0x200', [succeeded]: '0x200' }, 1],
+    ['is quiet if it was two days ago', late, { [created]: '0x200', [succeeded]: '172800x200' }, 0],
+    ['fires if no run succeeded in the four days since the creation', late, { [created]: '0x200' }, 1],
+    ['is quiet if the creation was two days ago', late, { [created]: '172800x200' }, 0],
+  ])('one %s', (_when, expr, series, value) => {
+    const query = { expr: `count(${expr}) or vector(0)`, eval_time: '96h', exp_samples: [{ labels: '{}', value }] };
+    const test = { interval: '1h', input_series: toInput(series), promql_expr_test: [query] };
+    expect(complaintAbout([], [test])).toBe('');
   });
 });
 
