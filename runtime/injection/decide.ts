@@ -162,8 +162,7 @@ const tooLargeToInject = (workload: Workload, injected: boolean): Decision =>
 /** Returns the present injection or a new one, or a sentence if neither is possible. */
 function write(input: DecisionInput, template: PodTemplate, tracing: TracingSettings, code: Code): Decision | string {
   const standing = standingTemplate(input, template, tracing);
-  const decision =
-    standing === undefined ? rewrite(input, template, tracing, code) : keepInjection(input, standing, tracing);
+  const decision = standing ? keepInjection(input, standing, tracing) : rewrite(input, template, tracing, code);
   const isWritten = typeof decision === 'object' && decision.kind === 'inject';
   return isWritten ? (whyInvalid(decision.workload) ?? decision) : decision;
 }

@@ -12,10 +12,11 @@ import {
 } from '../../sandbox/testing/injection.ts';
 import { mutableKinds } from '../../sandbox/testing/workloads.ts';
 import { annotations, labels } from '../contract.ts';
-import type { DecisionInput } from './decision.ts';
+import { none, type DecisionInput } from './decision.ts';
 import { inject } from './inject.ts';
-import { isInjected, remove } from './remove.ts';
+import { isInjected, remove, uninstrument } from './remove.ts';
 import { findOptIn, getInjectionStatus } from './injection-status.ts';
+import { asItOptedIn } from './standing.ts';
 import type { PodTemplate, Workload } from '../api/objects.ts';
 import { toTemplate, withTemplate } from './workload.ts';
 
@@ -169,6 +170,20 @@ describe('an injection of the original operator [F50]', () => {
     const after = adopted(scaled, { operation: 'UPDATE', old: workload, by: 'webhook' });
     expect(getInjectionStatus(after.metadata)?.userLabel).toBe('true');
     expect(toTemplate(after)).toEqual(toTemplate(workload));
+  });
+
+  it.each([
+    ['logs', { logs: true }],
+    ['another Secret', { secretName: 'my-lumigo-token' }],
+  ])('left behind by a deleted Lumigo with %s stays until a Lumigo asks for it', (_setting, own) => {
+    const workload = instrumentedByOriginal(made(), own);
+    expect(alone(workload)).toEqual(none('no-lumigo', workload));
+    expect(alone(workload, { renew: true })).toEqual(none('no-lumigo', workload));
+    const scaled = { ...workload, spec: { ...(workload['spec'] as object), replicas: 5 } };
+    expect(alone(scaled, { operation: 'UPDATE', old: workload, by: 'webhook' })).toEqual(none('no-lumigo', scaled));
+    const asked = activePolicy({ ...policy.tracing, logs: false, ...own });
+    expect(judge(workload, { policy: asked })).toMatchObject({ tried: 'nothing', code: 'relabelled' });
+    expect(uninstrument(asItOptedIn(workload))).toEqual(made());
   });
 
   it("may leave its own label value after removal, which is not restored as the user's", () => {

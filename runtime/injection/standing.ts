@@ -9,7 +9,7 @@ import { isInjected, remove } from './remove.ts';
 import { parseRevert, withRevert } from './revert.ts';
 import { isTooLarge } from './size.ts';
 import { getInjectionStatus, injectionStatus, injectionStatusText, isOwnText } from './injection-status.ts';
-import { removeInjectionStatus, toLabel } from './injection-status.ts';
+import { findOptIn, removeInjectionStatus, toLabel } from './injection-status.ts';
 import type { Container, PodTemplate, Workload } from '../api/objects.ts';
 import type { TracingSettings } from './types.ts';
 import { whyInvalid } from './validity.ts';
@@ -122,9 +122,10 @@ export function isOriginals(workload: Workload): boolean {
   return ourLabel(metadata) !== undefined && getInjectionStatus(metadata) === undefined && isInjected(template);
 }
 
-/** Restores the user's label, which the original operator replaced, in a namespace without a `Lumigo`. */
+/** Restores the label of an opt-in, which the original replaced. A deleted `Lumigo` may have left other injections. */
 export function asItOptedIn(workload: Workload): Workload {
-  if (!isOriginals(workload)) return workload;
-  const { metadata } = workload;
-  return { ...workload, metadata: { ...metadata, labels: { ...metadata.labels, [labels.autoTrace]: 'true' } } };
+  const metadata = { ...workload.metadata, labels: { ...workload.metadata.labels, [labels.autoTrace]: 'true' } };
+  const tracing = isOriginals(workload) ? findOptIn(metadata) : undefined;
+  const template = toTemplate(workload);
+  return template && tracing && hasSettings(template, tracing) ? { ...workload, metadata } : workload;
 }

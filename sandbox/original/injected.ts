@@ -9,6 +9,7 @@ export const originalLabel = `lumigo-operator.v${recordedVersion}`;
 const defaults = {
   image: `public.ecr.aws/lumigo/lumigo-autotrace:v${recordedVersion}`,
   endpoint: 'http://lumigo-lumigo-operator-telemetry-proxy-service.lumigo-system.svc.cluster.local',
+  secretName: 'lumigo-credentials',
   logs: false,
 };
 /** The original leaves the policy to the API server, which derives it from the image's tag. */
@@ -62,11 +63,11 @@ function injectedByOriginal(template: PodTemplate, options: InjectionOptions): P
   };
 }
 
-const variables = (container: string, { endpoint, logs }: InjectionOptions): readonly EnvVar[] => [
+const variables = (container: string, { endpoint, secretName, logs }: InjectionOptions): readonly EnvVar[] => [
   { name: 'LD_PRELOAD', value: '/opt/lumigo/injector/lumigo_injector.so' },
   {
     name: 'LUMIGO_TRACER_TOKEN',
-    valueFrom: { secretKeyRef: { name: 'lumigo-credentials', key: 'token', optional: true } },
+    valueFrom: { secretKeyRef: { name: secretName, key: 'token', optional: true } },
   },
   { name: 'LUMIGO_ENDPOINT', value: `${endpoint}/v1/traces` },
   { name: 'LUMIGO_LOGS_ENDPOINT', value: `${endpoint}/v1/logs` },
