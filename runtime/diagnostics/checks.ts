@@ -119,9 +119,10 @@ async function webhook({ client, namespace = probeNamespace }: CheckContext): Pr
     if (warnings.some((text) => text.includes(probeEchoPrefix + probe)))
       return ok(`The API server reaches the injector webhook (dry run in '${namespace}')`);
   } catch (error) {
-    // Rights, a quota or a policy of another program refused the dry run.
-    if (isRefusal(error)) return unknown(describeError(error));
-    throw error;
+    if (!isRefusal(error)) throw error;
+    const why = describeError(error);
+    // Otherwise rights, a quota or a policy of another program refused the dry run.
+    return why.includes('failed calling webhook') ? failed(why, 'See docs/operate/troubleshooting.md') : unknown(why);
   }
   return failed(
     'The API server does not reach the injector webhook. New workloads are instrumented later, and restart once',
@@ -141,8 +142,7 @@ async function policies({ client, installed }: CheckContext): Promise<Outcome> {
   if (found === undefined) return unknown('No operator is installed');
   const list = async (plural: string): Promise<readonly Policy[]> => {
     const refs = ['validating', 'mutating'].map((type) => ({ ...admission, plural: `${type}admission${plural}` }));
-    const selected = { labelSelector: partOfSelector };
-    const found = refs.map((ref) => listAll(client, ref, selected).catch(undefinedIfNotFound));
+    const found = refs.map((ref) => listAll(client, ref, { labelSelector: partOfSelector }).catch(undefinedIfNotFound));
     return (await Promise.all(found)).flatMap((each) => each ?? []) as unknown as readonly Policy[];
   };
   const all = await list('policies');

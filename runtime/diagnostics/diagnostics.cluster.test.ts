@@ -1,9 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import type { Manifest } from '../../infra/constructs/manifest.ts';
 import { synthesize } from '../../infra/operator.ts';
 import { connectTo } from '../../sandbox/control-plane/connect.ts';
 import { apply } from '../../sandbox/manager/apply.ts';
 import { runCommand, runInContainer } from '../../sandbox/manager/command.ts';
 import type { Changes } from '../../sandbox/manager/configuration.ts';
+import { originalRelease } from '../../sandbox/original/recorded.ts';
 import { OtlpSink } from '../../sandbox/otlp-sink/sink.ts';
 import { accountIn } from '../../sandbox/testing/account.ts';
 import { operatorRequests } from '../../sandbox/testing/audit.ts';
@@ -15,6 +17,7 @@ import { checkPermissions } from '../access/check-permissions.ts';
 import { labels, suffixes, workloadKinds, workloads } from '../contract.ts';
 import { assumedConfig } from '../installation/assumed.ts';
 import { createClient, listAll, type Client } from '../kubernetes/http/client.ts';
+import { kinds } from '../kubernetes/resources/kinds.ts';
 import type { Finding } from './finding.ts';
 import { assumedPolicy } from './preview.ts';
 import { verdictOn } from './verdict.ts';
@@ -155,6 +158,21 @@ describe('lumigo check', () => {
       result: 'failed',
       details: 'The collectors of 2 of 3 nodes are available',
     });
+  });
+
+  it('fails if a webhook that the original operator left behind refuses each Lumigo resource', async () => {
+    const [, left] = originalRelease().objects.filter(({ kind }) => kind === 'MutatingWebhookConfiguration');
+    const { name = '' } = left?.metadata ?? {};
+    const judged = (expected: object) =>
+      eventually(async () => {
+        const findings = await check();
+        expect(findings.find(({ check }) => check === 'webhook')).toMatchObject(expected);
+      });
+    await operator.testCluster.apply(left as Manifest);
+    const details = expect.stringContaining('failed calling webhook "lumigodefaulter.kb.io"');
+    await judged({ result: 'failed', details, todo: expect.stringContaining('troubleshooting') });
+    await operator.cluster.client.delete({ ...kinds.webhooks, name });
+    await judged({ result: 'ok' });
   });
 });
 
