@@ -126,6 +126,18 @@ describe('an update', () => {
     expect(message).toContain('helm rollback lumigo 1 --namespace lumigo-system');
   });
 
+  it.each([
+    ['superseded', 'failed', /it\. To continue, repeat the command that failed, or run: helm rollback/],
+    ['superseded', 'uninstalled', /it\. To continue, run: helm rollback/],
+    ['failed', 'failed', /it\. To continue, repeat the command that failed, or repair the release/],
+  ])('says after %s and %s how to continue, for a rollback leaves a version for good', (before, status, expected) => {
+    const history = [
+      { revision: 1, status: before, version: '1.2.0' },
+      { revision: 2, status, version: '1.3.0' },
+    ];
+    expect(plan({ history, available: ['1.3.0'] }).message).toMatch(expected);
+  });
+
   it('is refused if a version or the range cannot be compared', () => {
     const refused = (text: string) => ({ outcome: 'cannotUpdateOperator', message: expect.stringContaining(text) });
     expect(plan({ versions: 'newest' })).toEqual(refused("'newest' is not a range"));

@@ -86,12 +86,11 @@ function getNewest({ installed, available, history = [] }: UpdateInput, range: s
 }
 
 function notInOrder({ release, namespace, history = [] }: UpdateInput, { revision, status }: Revision): string {
-  const good = history.findLast((each) => each.status === 'superseded' || each.status === 'deployed');
-  const repair =
-    good === undefined
-      ? 'repair the release'
-      : `run: helm rollback ${release} ${good.revision} --namespace ${namespace}`;
-  return status.startsWith('pending-')
-    ? `another operation on release '${release}' is under way (revision ${revision} is ${status}). If it was interrupted, ${repair}`
-    : `revision ${revision} of release '${release}' is ${status}, so the updater does not upgrade it. To continue, ${repair}`;
+  const good = history.findLast((each) => each.status === 'superseded' || each.status === 'deployed')?.revision;
+  const repair = good ? `run: helm rollback ${release} ${good} --namespace ${namespace}` : 'repair the release';
+  if (status.startsWith('pending-'))
+    return `another operation on release '${release}' is under way (revision ${revision} is ${status}). If it was interrupted, ${repair}`;
+  // After a rollback, the updater does not select the version again.
+  const next = status === 'failed' ? `repeat the command that failed, or ${repair}` : repair;
+  return `revision ${revision} of release '${release}' is ${status}, so the updater does not upgrade it. To continue, ${next}`;
 }
