@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { once } from 'node:events';
 import { appendFileSync, readFileSync } from 'node:fs';
+import { createServer, type AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { run } from '../../sandbox/run.ts';
 import { startRegistry, type Registry } from '../../sandbox/registry/registry.ts';
@@ -77,6 +79,16 @@ describe('a registry [F60]', () => {
     expect(await versions(toConstraints('1.5.0', '', left))).toEqual(['1.10.0', '1.11.0', '1.12.0-rc.1', '2.0.0']);
     expect(await versions(['>=3.0.0'])).toEqual(['2.0.0']);
     expect(chart).toBe(`${address()}/lumigo-operator`);
+  });
+
+  it('is given up if it accepts the connection and does not answer', async () => {
+    const silent = createServer((socket) => socket.resume()).listen(0, '127.0.0.1');
+    await once(silent, 'listening');
+    const impatient = openHelm('default', { PATH: repository.bin }, 3_000);
+    const charts = impatient.charts(`oci://127.0.0.1:${(silent.address() as AddressInfo).port}/charts`);
+    await expect(charts.versions([])).rejects.toThrow('helm show failed: it did not end within 3 s');
+    impatient.close();
+    silent.close();
   });
 
   it('fails if it has no such chart, or does not answer', async () => {

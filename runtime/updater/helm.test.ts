@@ -43,3 +43,12 @@ it('says that Helm cannot be executed, and why', async () => {
   const cause = expect.objectContaining({ code: 'ENOENT' });
   await expect(helm.history('release')).rejects.toMatchObject({ message: "'helm' cannot be executed", cause });
 });
+
+it('ends a command without an end, but not an upgrade, which has its own limit', async () => {
+  const impatient = openHelm('default', { PATH: folder }, 500);
+  write('echo "a warning" >&2\nexec /bin/sleep 60');
+  await expect(impatient.history('release')).rejects.toThrow('helm history failed: it did not end within 0.5 s');
+  write('/bin/sleep 1');
+  await expect(impatient.upgrade('release', '1.2.3', 'file', 60)).resolves.toBeUndefined();
+  impatient.close();
+});

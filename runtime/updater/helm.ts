@@ -16,7 +16,8 @@ const ALIAS = 'lumigo';
 const ANY_VERSION = '>=0.0.0-0';
 const PREFIX = new RegExp(`^${chartName}-`);
 
-export function openHelm(namespace: string, environment: NodeJS.ProcessEnv) {
+/** `limitMs`: for each command but `upgrade`, which has its own limit. A registry may accept a request and not answer. */
+export function openHelm(namespace: string, environment: NodeJS.ProcessEnv, limitMs = 300_000) {
   const home = mkdtempSync(join(tmpdir(), 'lumigo-updater-'));
   const env = {
     ...environment,
@@ -24,7 +25,7 @@ export function openHelm(namespace: string, environment: NodeJS.ProcessEnv) {
     HELM_CONFIG_HOME: join(home, 'config'),
     HELM_DATA_HOME: join(home, 'data'),
   };
-  const helm = (...args: readonly string[]) => run(args, env);
+  const helm = (...args: readonly string[]) => run(args, env, limitMs);
 
   const indexed = async (repository: string, chart: string): Promise<readonly string[]> => {
     await helm('repo', 'add', ALIAS, repository, '--force-update');
@@ -88,8 +89,9 @@ function noneIfNoMatch(error: unknown): string {
 }
 
 /** Passes signals on, because Helm reverts its changes when it is stopped. */
-function run(args: readonly string[], env: NodeJS.ProcessEnv): Promise<string> {
-  const child = spawn('helm', args, { env, stdio: ['ignore', 'pipe', 'pipe'] });
+function run(args: readonly string[], env: NodeJS.ProcessEnv, limitMs: number): Promise<string> {
+  const timeout = args[0] === 'upgrade' ? undefined : limitMs;
+  const child = spawn('helm', args, { env, timeout, killSignal: 'SIGKILL', stdio: ['ignore', 'pipe', 'pipe'] });
   const pass = () => void child.kill('SIGTERM');
   const signals = ['SIGTERM', 'SIGINT'] as const;
   for (const signal of signals) process.on(signal, pass);
@@ -100,11 +102,11 @@ function run(args: readonly string[], env: NodeJS.ProcessEnv): Promise<string> {
     child.on('error', (cause) => reject(new Error("'helm' cannot be executed", { cause })));
     child.on('close', (code, signal) => {
       if (code === 0) return resolve(output.stdout);
-      reject(new Error(`helm ${args[0]} failed: ${problemIn(output.stderr) || `it ended with ${signal ?? code}`}`));
+      const isLate = child.killed && signal === 'SIGKILL';
+      const problem = isLate ? `it did not end within ${limitMs / 1_000} s` : problemIn(output.stderr);
+      reject(new Error(`helm ${args[0]} failed: ${problem || `it ended with ${signal ?? code}`}`));
     });
-  }).finally(() => {
-    for (const signal of signals) process.off(signal, pass);
-  });
+  }).finally(() => signals.forEach((signal) => process.off(signal, pass)));
 }
 
 /** A value that Helm quotes may have a token. */
