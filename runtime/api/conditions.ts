@@ -41,7 +41,7 @@ export const conditionTypes = {
   },
   Active: {
     means:
-      'The operator acts in the namespace. The message counts workloads that wait, fail or run an older injection.',
+      'The operator acts in the namespace. The message counts workloads that wait, fail or run an older injection, and has the problem of the first that fails.',
     reasons: {
       Ready: yes('The operator acts.'),
       Deleting: no('The `Lumigo` resource is being deleted. The operator removes the injections first.'),

@@ -4,7 +4,8 @@ const normal = (on: Subject, means: string) => ({ type: 'Normal' as const, on, m
 /** `action`: the remedy. */
 const warning = (on: Subject, means: string, action: string) => ({ type: 'Warning' as const, on, means, action });
 
-const refused = 'Read the event. `lumigo preview` lists all such workloads.';
+const refused =
+  'Read the event or the condition `Active`. `lumigo preview` lists all such workloads, except those that are refused to the operator alone.';
 
 /** The events of the operator by reason. docs/reference/events.md is this table. */
 export const events = {

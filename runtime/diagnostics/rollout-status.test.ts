@@ -66,12 +66,13 @@ describe('the status of a namespace', () => {
   });
 
   it('says why a queued workload is not changed, which only the condition Active says', () => {
-    const failed = '1 workload could not be changed and will be retried (see their events)';
-    const active = { ...condition('Active'), message: `Lumigo is ready. ${failed}` };
+    const failed = '1 workload could not be changed and will be retried';
+    const problem = 'The problem of Deployment/app: denied the request: \n\nby a policy';
+    const active = { ...condition('Active'), message: `Lumigo is ready. ${failed}. ${problem}` };
     const progressing = { ...condition('RolledOut'), status: 'False', reason: 'Progressing' };
     const lumigo = lumigoWith({ observedGeneration: 1, conditions: [active, progressing] });
     const text = renderStatus(statusOf(lumigo, made()), (_, each) => each);
-    expect(text).toMatch(/^.* is active\. 1 workload could not be changed and will be retried \(see their events\)\n/);
+    expect(text).toMatch(/^.* is active\. 1 workload could not be changed and will be retried\. .*: {3}by a policy\n/);
   });
 
   it('is complete without a Lumigo resource that only other controllers still keep', () => {

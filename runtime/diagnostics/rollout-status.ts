@@ -168,7 +168,7 @@ export function renderStatus(status: NamespaceStatus, paint: Paint): string {
   ]);
   const { message: active = '' } = conditions.find(({ type }) => type === 'Active') ?? {};
   return [
-    `Namespace ${namespace}: ${policy}${/\. .*/.exec(active)?.[0] ?? ''}`,
+    `Namespace ${namespace}: ${policy}${/\. .*/.exec(active.replaceAll('\n', ' '))?.[0] ?? ''}`,
     ...conditions
       .filter(({ type, status: is }) => is !== 'True' && !repeated.includes(type))
       .map(({ type, reason, message }) => `${type}: ${reason}. ${message.replaceAll('\n', ' ')}`),

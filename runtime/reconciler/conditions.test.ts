@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import type { Condition, InstrumentedResource, LumigoStatus, Problem } from '../api/lumigo.ts';
-import { workloadKinds } from '../contract.ts';
+import { guardAnswer, workloadKinds } from '../contract.ts';
 import { credentialIn } from '../credentials/credential.ts';
 import { noTelemetry } from './plan-telemetry.ts';
 import { noRollout } from './plan-rollout.ts';
@@ -179,12 +179,12 @@ describe('the status of a Lumigo', () => {
     [
       'shows one pending and one failed workload',
       { pending: 1, failed: 1 },
-      '1 workload waits for a change. 1 workload could not be changed and will be retried (see their events)',
+      '1 workload waits for a change. 1 workload could not be changed and will be retried',
     ],
     [
       'shows pending and failed workloads',
       { pending: 120, failed: 2 },
-      '120 workloads wait for a change. 2 workloads could not be changed and will be retried (see their events)',
+      '120 workloads wait for a change. 2 workloads could not be changed and will be retried',
     ],
     [
       'counts the workloads that exceed the size limit [F20]',
@@ -209,6 +209,22 @@ describe('the status of a Lumigo', () => {
   ])('%s', (_title, progress, said) =>
     expect(noted(progress)).toMatchObject({ status: 'True', message: `Lumigo is ready. ${said}` }),
   );
+
+  it('names the first workload that could not be changed, and its problem', () => {
+    const failedWith = (problem: string) => {
+      const failure = { policy: { kind: 'none' } as const, count: 1, refusedSince: 0, retryAt: 0, problem };
+      const firstFailed = { ...observeWorkload(workloadKinds.deployment, { name: 'cart' }), failure };
+      return findCondition(statusOf({ progress: { ...noProgress, failed: 2, older: 1, firstFailed } }), 'Active');
+    };
+    expect(failedWith('denied by a policy')?.message).toMatch(
+      /^Lumigo is ready\. 2 workloads could not be changed and will be retried\. .*\. The problem of Deployment\/cart: denied by a policy$/,
+    );
+    const token = `t_${'a1'.repeat(10)}f`;
+    const long = failedWith(`denied\u001b[2J ${token} ${'x'.repeat(100_000)}`)?.message ?? '';
+    expect(long).toContain('denied�[2J t_… xxx');
+    expect(long.length).toBeLessThan(1_500);
+    expect(failedWith(`${guardAnswer} add this`)?.message).toContain('or set guard: Audit');
+  });
 
   it('is equal for equal input, so that nothing is written without a cause [D21]', () => {
     const status = statusOf({});

@@ -2,6 +2,7 @@ import type { Condition, InstrumentedResource, LumigoStatus, Problem } from '../
 import { getReadyConditions, type Known, type ReadyInput } from './conditions-ready.ts';
 import { condition, getName, MAX_NAMES_SHOWN, ROLLED_OUT, rolloutCondition } from './conditions-rollout.ts';
 import { countedWorkloads, type Untimed } from './conditions-rollout.ts';
+import { describeProblem } from './describe-events.ts';
 import { silenceChecks } from '../injection/remedies.ts';
 import type { ObservedNamespace } from './observed.ts';
 import type { TelemetrySummary } from './plan-telemetry.ts';
@@ -130,17 +131,20 @@ const OLDER =
   'an injection from another operator version (renewed when the pod template changes, or at once with injection.updateOnUpgrade)';
 const waits = [
   ['pending', 'waits', 'wait', 'for a change'],
-  ['failed', 'could', 'could', 'not be changed and will be retried (see their events)'],
+  ['failed', 'could', 'could', 'not be changed and will be retried'],
   ['contested', 'is', 'are', 'changed back by another writer after each change (see their events)'],
   ['older', 'has', 'have', OLDER],
   ['tooLarge', 'exceeds', 'exceed', 'the size limit and will not be changed (see their events)'],
 ] as const;
 
-const inWords = (progress: Progress): string =>
-  waits
+/** Has a problem as well, because the event about it is posted once, and Kubernetes deletes it after an hour. */
+function inWords({ firstFailed: first, ...progress }: Progress): string {
+  const counts = waits
     .filter(([number]) => progress[number] > 0)
-    .map(([number, one, many, what]) => `. ${countedWorkloads(progress[number], one, many)} ${what}`)
-    .join('');
+    .map(([number, one, many, what]) => `. ${countedWorkloads(progress[number], one, many)} ${what}`);
+  const problem = first?.failure && `. The problem of ${getName(first)}: ${describeProblem(first.failure)}`;
+  return [...counts, problem].join('');
+}
 
 /** Returns the most important difference of two statuses; undefined for none. Times do not count. */
 export function findDifference(a: LumigoStatus, b: LumigoStatus): 'state' | 'text' | 'list' | undefined {

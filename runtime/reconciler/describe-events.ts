@@ -6,6 +6,7 @@ import type { Condition, LumigoResource, LumigoStatus } from '../api/lumigo.ts';
 import type { NamespacePolicy } from '../injection/types.ts';
 import type { Revert } from '../injection/revert.ts';
 import { HALTED, ROLLED_OUT } from './conditions-rollout.ts';
+import { shown } from '../rollout/evidence.ts';
 import type { QueuedEvent } from '../kubernetes/resources/event-queue.ts';
 import type { Change, Failed } from './facts.ts';
 import type { ObservedWorkload } from './observed.ts';
@@ -31,14 +32,16 @@ export function cannot(workload: ObservedWorkload, policy: NamespacePolicy, deci
 
 export function refused(workload: ObservedWorkload, policy: NamespacePolicy, { change, problem }: Failed): QueuedEvent {
   const { failed, verb } = words[change];
-  const hint = problem.includes(guardAnswer) ? OTHER_WEBHOOK : '';
-  const message = `Cannot ${verb} Lumigo instrumentation (${trigger(workload, policy)}): ${problem}${hint}`;
+  const message = `Cannot ${verb} Lumigo instrumentation (${trigger(workload, policy)}): ${describeProblem({ problem })}`;
   return eventOn(workload, failed, message, `${workload.generation}/${problem}`);
 }
 
 /** The guard sees a write after all mutating webhooks, and cannot tell who changed what. */
 const OTHER_WEBHOOK =
   ". If another admission webhook changed this write, exempt the operator's account there, or set guard: Audit";
+
+export const describeProblem = ({ problem }: Pick<Failed, 'problem'>): string =>
+  shown(problem) + (problem.includes(guardAnswer) ? OTHER_WEBHOOK : '');
 
 export function contested(workload: ObservedWorkload, change: Change, repeats: number, nextMs: number): QueuedEvent {
   const times = repeats === 1 ? 'once' : `${repeats} times in a row`;

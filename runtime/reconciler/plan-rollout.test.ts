@@ -317,6 +317,8 @@ describe('a rollout', () => {
   it('counts what workloads wait for', () => {
     const there: There = { a: undone, b: [undefined, { checkedBefore: policy }], c: [undefined, waits], d: undefined };
     expect(plan(there).progress).toMatchObject({ contested: 1, rechecked: 1, failed: 1, pending: 1 });
+    expect(plan(there).progress.firstFailed).toMatchObject({ name: 'c' });
+    expect(plan({ d: undefined }).progress.firstFailed).toBeUndefined();
   });
 
   it('wakes with the first of its states, or when a change may be repeated', () => {

@@ -3,7 +3,7 @@ import { isInstrumented, least, type Now, type ObservedWorkload } from './observ
 import { planRollout, type RolloutPlan, type WorkloadChange, type WorkloadsInput } from './plan-rollout.ts';
 import { isContested, planWorkload, retryAt } from './plan-workload.ts';
 
-export type Progress = Readonly<typeof noProgress>;
+export type Progress = Readonly<typeof noProgress & { firstFailed?: ObservedWorkload | undefined }>;
 export const noProgress = {
   pending: 0,
   failed: 0,
@@ -33,6 +33,7 @@ export function planWorkloads(observed: WorkloadsInput, now: Now): WorkloadsPlan
   });
   const waiting = planned.filter((step) => step.kind !== 'nothing');
   for (const { workload } of waiting) progress[kindOfWait(workload, policy)] += 1;
+  const firstFailed = waiting.find(({ workload }) => workload.failure?.policy === policy)?.workload;
   const changes = waiting.filter((step) => step.kind === 'change');
   // A Job is never changed, so no other workload waits for its check.
   const isAhead = ({ workload: { kind, inFlight }, kind: step }: Planned): boolean =>
@@ -61,7 +62,7 @@ export function planWorkloads(observed: WorkloadsInput, now: Now): WorkloadsPlan
   return {
     changes: [...changes.map(({ workload, reason }) => ({ workload, policy, reason })), ...rollout.changes],
     waiting: waiting.map(({ workload }) => workload),
-    progress,
+    progress: { ...progress, firstFailed },
     rollout,
     wakeAt: least([rollout.wakeAt, ...retries, ...waits]),
   };
@@ -69,20 +70,12 @@ export function planWorkloads(observed: WorkloadsInput, now: Now): WorkloadsPlan
 
 type Planned = { readonly workload: ObservedWorkload } & ReturnType<typeof planWorkload>;
 
+const asLast = { risk: { rank: 4, pods: 0 }, attempt: 0, wakeAt: Infinity } as const;
 /** Another writer undid its injection, so no pod shows how it fares. */
-const contested: ObservedWorkload['state'] = {
-  kind: 'blocked',
-  reason: 'Contested',
-  risk: { rank: 4, pods: 0 },
-  attempt: 0,
-  wakeAt: Infinity,
-};
+const contested: ObservedWorkload['state'] = { kind: 'blocked', reason: 'Contested', ...asLast };
 
-function count(
-  { deleting, elsewhere, lastDecision, checkedUnder, label }: ObservedWorkload,
-  { policy, rollout }: WorkloadsInput,
-  progress: typeof noProgress,
-) {
+function count(workload: ObservedWorkload, { policy, rollout }: WorkloadsInput, progress: typeof noProgress) {
+  const { deleting, elsewhere, lastDecision, checkedUnder, label } = workload;
   if (deleting) return;
   if (isInstrumented({ label })) {
     progress.instrumented += 1;
@@ -93,7 +86,7 @@ function count(
 }
 
 /** `rechecked`: a user changed it, and most often there is nothing to do. No status says that it waits. */
-function kindOfWait(workload: ObservedWorkload, policy: NamespacePolicy): keyof Progress {
+function kindOfWait(workload: ObservedWorkload, policy: NamespacePolicy): keyof typeof noProgress {
   if (workload.failure?.policy === policy) return 'failed';
   if (isContested(workload, policy)) return 'contested';
   return workload.checkedBefore === policy ? 'rechecked' : 'pending';
