@@ -1,13 +1,20 @@
 import { describe, expect, it } from '@jest/globals';
 import { injected, made } from '../../sandbox/testing/injection.ts';
+import type { LumigoResource } from '../api/lumigo.ts';
 import { workloadKinds } from '../contract.ts';
 import type { PodTemplate } from '../api/objects.ts';
 import { none } from '../injection/decision.ts';
+import { remedies } from '../injection/remedies.ts';
 import { withRevert } from '../injection/revert.ts';
 import { toTemplate, withTemplate } from '../injection/workload.ts';
+import { assumedConfig } from '../installation/assumed.ts';
 import { noRollout } from '../reconciler/plan-rollout.ts';
 import { rolloutCondition } from '../reconciler/conditions-rollout.ts';
 import { explain, describeNext, describeNow, describePods, describeTelemetry, findDelay } from './explain.ts';
+import { toStore } from './preview.ts';
+import { decisionOn } from './verdict.ts';
+
+const lumigoToken = { secretRef: { name: 'lumigo', key: 'token' } };
 
 type Pods = Parameters<typeof describePods>[0];
 const pods = (code: Pods[number]['code'], ...names: readonly string[]): Pods =>
@@ -87,6 +94,14 @@ describe('an explanation of a workload', () => {
     const metadata = withRevert(made().metadata, revert);
     const now = 'not instrumented, because it was reverted at then (Crash)';
     expect(describeNow({ ...made(), metadata })).toBe(now);
+  });
+
+  it('says how to find out that no operator acts, if its Lumigo has no conditions', () => {
+    const lumigo = { metadata: { namespace: 'shop', name: 'lumigo', uid: 'l' }, spec: { lumigoToken } };
+    const policy = toStore([lumigo as LumigoResource], assumedConfig).policy('shop');
+    const { code, message } = decisionOn(workloadKinds.deployment, made(), policy, assumedConfig);
+    expect(message).toContain('(NotReconciled)');
+    expect(remedies[code]).toContain('If the resource has no conditions, no operator acts: run `lumigo check`.');
   });
 
   it('promises no attempt by the reason of a revert, which knows no strategy', () => {

@@ -5,7 +5,7 @@ export const remedies: Readonly<Partial<Record<Code, string>>> = {
   'opted-out': 'Remove the label.',
   excluded: 'Move the workload, or remove the namespace from `webhook.excludedNamespaces` if it is there.',
   'no-lumigo': 'Create a `Lumigo` resource in the namespace, or opt the workload in.',
-  inactive: 'Read the condition `Error` of the `Lumigo` resource.',
+  inactive: 'Read its condition `Error`. If the resource has no conditions, no operator acts: run `lumigo check`.',
   'not-selected': 'Change its labels, or `spec.tracing.injection.selector` of the `Lumigo` resource.',
   disabled: 'Set `spec.tracing.injection.enabled: true` in the `Lumigo` resource.',
   'lumigo-deleting': 'Create a `Lumigo` resource again when this one is deleted.',
