@@ -108,7 +108,7 @@ export const conditionTypes = {
       ),
       Blocked: no(
         'Workloads are paused, unhealthy, in their own rollout, or changed back by another writer.',
-        'Wait, resume them, or read their events.',
+        'Wait, resume them, or do what `lumigo explain` says.',
       ),
       Unready: no(
         'A new leader found older injections whose pods do not all run. It does not judge them.',

@@ -38,7 +38,7 @@ export const events = {
   LumigoInstrumentationContested: warning(
     'workload',
     'Another writer undid the change.',
-    'Let its changes pass through the webhook, use Pod mode, or opt the workload out.',
+    'Do one of these: (1) Let the changes of that writer pass through the webhook. (2) Inject pods instead of workloads (`spec.tracing.injection.mode: Pod`). (3) Opt the workload out with the label `lumigo.auto-trace: "false"`.',
   ),
   LumigoRolloutHalted: warning(
     'Lumigo',

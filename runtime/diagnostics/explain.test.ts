@@ -118,6 +118,7 @@ describe('an explanation of a workload', () => {
       return describeNext(kind, verdict, findDelay(verdict, lumigo));
     };
     expect(said('cart')).toMatch(/^nothing for now: it is changed back by another writer/);
+    expect(said('cart')).toMatch(/pass through the webhook.*mode: Pod.*Opt the workload out/);
     expect(said('art')).toMatch(/^the reconciler instruments it/);
   });
 

@@ -9,6 +9,7 @@ import { hasInjection } from '../injection/remove.ts';
 import { findRevert } from '../injection/revert.ts';
 import { isOriginals } from '../injection/standing.ts';
 import { getInjectionStatus } from '../injection/injection-status.ts';
+import { events } from '../api/events.ts';
 import type { LumigoResource } from '../api/lumigo.ts';
 import type { Workload } from '../api/objects.ts';
 import type { NamespacePolicy } from '../injection/types.ts';
@@ -223,7 +224,7 @@ export function findDelay({ kind, name, blocked }: Verdict, lumigo: LumigoResour
   if (blocked !== undefined) return `it ${blockedTexts[blocked]}`;
   const { reason, message = '' } = lumigo?.status?.conditions?.find(({ type }) => type === 'RolledOut') ?? {};
   if (message.includes(` ${kind.kind}/${name} ${blockedTexts.Contested}`))
-    return `it ${blockedTexts.Contested}. Its event LumigoInstrumentationContested says what to do`;
+    return `it ${blockedTexts.Contested}. ${events.LumigoInstrumentationContested.action}`;
   return reason === 'Halted' ? message : undefined;
 }
 

@@ -189,17 +189,17 @@ describe('the status of a Lumigo', () => {
     [
       'counts the workloads that exceed the size limit [F20]',
       { tooLarge: 2 },
-      '2 workloads exceed the size limit and will not be changed (see their events)',
+      "2 workloads exceed the size limit and will not be changed (see 'lumigo explain')",
     ],
     [
       'counts what another writer undoes',
       { contested: 1, older: 2 },
-      '1 workload is changed back by another writer after each change (see their events). 2 workloads have an injection from another operator version (renewed when the pod template changes, or at once with injection.updateOnUpgrade)',
+      "1 workload is changed back by another writer after each change (see 'lumigo explain'). 2 workloads have an injection from another operator version (renewed when the pod template changes, or at once with injection.updateOnUpgrade)",
     ],
     [
       'counts what another writer undoes in several',
       { contested: 2 },
-      '2 workloads are changed back by another writer after each change (see their events)',
+      "2 workloads are changed back by another writer after each change (see 'lumigo explain')",
     ],
     [
       "counts the workloads with another version's injection, which no upgrade renews by itself",

@@ -132,9 +132,9 @@ const OLDER =
 const waits = [
   ['pending', 'waits', 'wait', 'for a change'],
   ['failed', 'could', 'could', 'not be changed and will be retried'],
-  ['contested', 'is', 'are', 'changed back by another writer after each change (see their events)'],
+  ['contested', 'is', 'are', "changed back by another writer after each change (see 'lumigo explain')"],
   ['older', 'has', 'have', OLDER],
-  ['tooLarge', 'exceeds', 'exceed', 'the size limit and will not be changed (see their events)'],
+  ['tooLarge', 'exceeds', 'exceed', "the size limit and will not be changed (see 'lumigo explain')"],
 ] as const;
 
 /** Has a problem as well, because the event about it is posted once, and Kubernetes deletes it after an hour. */

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { guardAnswer, workloadKinds } from '../contract.ts';
 import type { Condition, LumigoResource } from '../api/lumigo.ts';
-import { refused, turnedFalse } from './describe-events.ts';
+import { contested, refused, turnedFalse } from './describe-events.ts';
 import { observeWorkload } from './workload-store.ts';
 
 const condition = (
@@ -47,6 +47,12 @@ it.each([
 ] as const)('reports that the API server refuses what would have %s the injection as %s [F78]', (change, reason) => {
   const failure = { kind: 'failed', change, problem: 'denied', isRefused: true } as const;
   expect(refused(cart, { kind: 'none' }, failure).reason).toBe(reason);
+});
+
+it('says of a workload that another writer changes back what to do, within the length of an event', () => {
+  const { message } = contested(cart, 'none', 4, 24 * 3_600_000);
+  expect(message).toMatch(/waits 24 hours\. Do one of these: .*pass through the webhook.*mode: Pod.*"false"`\.$/);
+  expect(message.length).toBeLessThan(1_024);
 });
 
 it.each([

@@ -1,7 +1,7 @@
 import { guardAnswer, lumigo as contract } from '../contract.ts';
 import { changeFor, type Decision } from '../injection/decision.ts';
 import { parseInjectionStatus, type InjectionStatus } from '../injection/injection-status.ts';
-import type { EventReason } from '../api/events.ts';
+import { events, type EventReason } from '../api/events.ts';
 import type { Condition, LumigoResource, LumigoStatus } from '../api/lumigo.ts';
 import type { NamespacePolicy } from '../injection/types.ts';
 import type { Revert } from '../injection/revert.ts';
@@ -45,7 +45,7 @@ export const describeProblem = ({ problem }: Pick<Failed, 'problem'>): string =>
 
 export function contested(workload: ObservedWorkload, change: Change, repeats: number, nextMs: number): QueuedEvent {
   const times = repeats === 1 ? 'once' : `${repeats} times in a row`;
-  const message = `Another writer undid the operator's change ${times}. ${change === 'none' ? 'The label and annotation of the operator were' : 'Lumigo instrumentation was'} ${change === 'removed' ? 'removed' : 'added'} again. If this happens again, the operator waits ${inWords(nextMs)}. To stop the conflict, do one of these: (1) Let that writer's changes pass through the webhook. (2) Inject pods instead of workloads (spec.tracing.injection.mode: Pod). (3) Opt the workload out with the label lumigo.auto-trace: "false"`;
+  const message = `Another writer undid the operator's change ${times}. ${change === 'none' ? 'The label and annotation of the operator were' : 'Lumigo instrumentation was'} ${change === 'removed' ? 'removed' : 'added'} again. If this happens again, the operator waits ${inWords(nextMs)}. ${events.LumigoInstrumentationContested.action}`;
   return eventOn(workload, 'LumigoInstrumentationContested', message, workload.resourceVersion);
 }
 
