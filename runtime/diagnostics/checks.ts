@@ -1,14 +1,6 @@
 import { certificatesIn, getLifetime } from '../certificates/plan-certificates.ts';
-import {
-  lumigo as contract,
-  managerSelector,
-  partOfSelector,
-  probeEchoPrefix,
-  probeLabel,
-  probeNamespace,
-  suffixes,
-  workloadKinds,
-} from '../contract.ts';
+import { lumigo as contract, managerSelector, partOfSelector, suffixes, workloadKinds } from '../contract.ts';
+import { probeEchoPrefix, probeLabel, probeNamespace } from '../contract.ts';
 import type { Workload } from '../api/objects.ts';
 import { getInstallationSource, readCredential } from '../credentials/credential.ts';
 import { toConfig } from '../installation/installation.ts';

@@ -10,7 +10,7 @@ import { toTemplate, withTemplate } from '../injection/workload.ts';
 import { assumedConfig } from '../installation/assumed.ts';
 import { noRollout } from '../reconciler/plan-rollout.ts';
 import { rolloutCondition } from '../reconciler/conditions-rollout.ts';
-import { explain, describeNext, describeNow, describePods, describeTelemetry, findDelay } from './explain.ts';
+import { explain, describeNext, describeNow, describePods, describeTelemetry, findDelay, notesOn } from './explain.ts';
 import { toStore } from './preview.ts';
 import { decisionOn } from './verdict.ts';
 
@@ -124,7 +124,17 @@ describe('an explanation of a workload', () => {
 
   it('says when the first telemetry arrived', () => {
     const status = { instrumentedResources: [{ uid: 'u', telemetry: 'Received', telemetrySince: 'then' }] };
-    expect(describeTelemetry([{ status }] as never, 'u')).toBe('arrives, the first at then');
+    expect(describeTelemetry([{ status }] as never, 'u')).toBe('arrives at the telemetry proxy, the first at then');
+  });
+
+  it.each([
+    ['says that Lumigo refuses the token, also if telemetry arrives', 'False', ['put a valid token into the Secret']],
+    ['says nothing about a token that Lumigo accepts', 'True', []],
+  ])('%s', (_title, status, expected) => {
+    const condition = { type: 'TokenAccepted', status, message: 'put a valid token into the Secret' };
+    const lumigo = { status: { conditions: [condition] } } as unknown as LumigoResource;
+    expect(notesOn(made(), { decision: none('up-to-date', made()) }, lumigo)).toEqual(expected);
+    expect(notesOn(made(), { decision: none('up-to-date', made()) }, undefined)).toEqual([]);
   });
 
   it('does not say that the pods of a silent CronJob run without the injection', () => {

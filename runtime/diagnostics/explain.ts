@@ -1,5 +1,5 @@
 import { toInjector } from '../config/config.ts';
-import { pods, workloads, type WorkloadKind } from '../contract.ts';
+import { pods, type WorkloadKind } from '../contract.ts';
 import { decidePod } from '../injection/decide-pod.ts';
 import type { Decision } from '../injection/decision.ts';
 import { hiddenPreloads } from '../injection/hidden-preload.ts';
@@ -9,6 +9,7 @@ import { hasInjection } from '../injection/remove.ts';
 import { findRevert } from '../injection/revert.ts';
 import { isOriginals } from '../injection/standing.ts';
 import { getInjectionStatus } from '../injection/injection-status.ts';
+import type { ConditionType } from '../api/conditions.ts';
 import { events } from '../api/events.ts';
 import type { LumigoResource } from '../api/lumigo.ts';
 import type { Workload } from '../api/objects.ts';
@@ -19,6 +20,7 @@ import { getSelector, isPodOf } from '../kubernetes/resources/pod-identity.ts';
 import { findPod, NOT_ENDED } from '../kubernetes/resources/pods.ts';
 import { describePolicy, listLumigoes, toStore, type ReadOptions } from './preview.ts';
 import { outlook, UNTRIED, type Outlook } from './render-verdicts.ts';
+import { parsePodName, parseTarget } from './target.ts';
 import { abridged } from '../wording/abridged.ts';
 import { verdictOn, type Verdict } from './verdict.ts';
 
@@ -48,16 +50,16 @@ interface Explanation {
 /** Throws an Error with a sentence for the user if the target does not exist or cannot be read. */
 export async function explain(options: ExplainOptions): Promise<Explanation> {
   const { client, namespace, config } = options;
-  const pod = podName(options.target);
+  const pod = parsePodName(options.target);
   if (pod !== undefined) return explainPod(pod, options);
   const { kind, name } = parseTarget(options.target);
-  const workload = (await client.find({ ...kind, namespace, name })) as Workload | undefined;
-  if (workload === undefined) throw noSuch(kind.kind, name, namespace);
   const lumigoes = await listLumigoes(options);
   const store = toStore(lumigoes, config);
   const policy = store.policy(namespace);
-  const verdict = await verdictOn(kind, workload, policy, options);
-  if (verdict === undefined) throw noSuch(kind.kind, name, namespace);
+  const lumigo = store.effective(namespace);
+  const workload = (await client.find({ ...kind, namespace, name })) as Workload | undefined;
+  const verdict = workload && (await verdictOn(kind, workload, policy, options));
+  if (workload === undefined || verdict === undefined) throw noSuch(kind.kind, name, namespace);
   const inPods = policy.kind === 'pods' ? describePods(await decidePods(workload, policy, options)) : undefined;
   return {
     kind: kind.kind,
@@ -68,31 +70,37 @@ export async function explain(options: ExplainOptions): Promise<Explanation> {
     ...inPods,
     policy: describePolicy(policy),
     decision: verdict.decision.message,
-    next: describeNext(kind, verdict, findDelay(verdict, store.effective(namespace))),
+    next: describeNext(kind, verdict, findDelay(verdict, lumigo)),
     sendsTo: config.isAssumed ? undefined : describeElsewhere(verdict, config.telemetryProxyUrl),
     telemetry: describeTelemetry(lumigoes, workload.metadata.uid),
-    notes: notesOn(workload, verdict),
+    notes: notesOn(workload, verdict, lumigo),
   };
 }
 
-function notesOn(workload: Workload, { decision, untried }: Verdict): readonly string[] {
-  const after = decision.kind === 'inject' ? decision.workload : workload;
-  const notes = [...hiddenPreloadsOf(after)];
-  const skipped = getInjectionStatus(after.metadata)?.skipped;
-  if (skipped !== undefined) notes.push(skipped);
-  if (untried === true) notes.push(`${UNTRIED}, so the answer of the API server is unknown`);
-  return notes;
+type Judged = Pick<Verdict, 'decision' | 'untried'>;
+
+/** `lumigo`: the one in effect. */
+export function notesOn(seen: Workload, { decision, untried }: Judged, lumigo?: LumigoResource): readonly string[] {
+  const after = decision.kind === 'inject' ? decision.workload : seen;
+  const token = findCondition(lumigo, 'TokenAccepted');
+  return [
+    ...hiddenPreloads(toTemplate(after)?.spec ?? { containers: [] }),
+    getInjectionStatus(after.metadata)?.skipped,
+    untried === true ? `${UNTRIED}, so the answer of the API server is unknown` : undefined,
+    token?.status === 'False' ? token.message : undefined,
+  ].filter((note) => note !== undefined);
 }
 
-const hiddenPreloadsOf = (workload: Workload): readonly string[] =>
-  hiddenPreloads(toTemplate(workload)?.spec ?? { containers: [] });
+const findCondition = (lumigo: LumigoResource | undefined, type: ConditionType) =>
+  lumigo?.status?.conditions?.find((each) => each.type === type);
 
 /** Only Pod mode decides about single pods. */
 async function explainPod(name: string, options: ExplainOptions): Promise<Explanation> {
   const { client, namespace, config } = options;
   const pod = await findPod(client, namespace, name);
   if (pod === undefined) throw noSuch('Pod', name, namespace);
-  const policy = toStore(await listLumigoes(options), config).policy(namespace);
+  const store = toStore(await listLumigoes(options), config);
+  const policy = store.policy(namespace);
   const decision = decidePod(pod, policy, toInjector(config));
   const { kind: action, code, message } = decision;
   return {
@@ -104,7 +112,7 @@ async function explainPod(name: string, options: ExplainOptions): Promise<Explan
     decision: message,
     next: action === 'inject' ? 'its replacement is injected. Delete it, or restart its workload' : 'nothing changes',
     remedy: remedies[code],
-    notes: hiddenPreloadsOf(decision.kind === 'inject' ? decision.workload : pod),
+    notes: notesOn(pod, { decision }, store.effective(namespace)),
   };
 }
 
@@ -155,31 +163,6 @@ export function renderExplanation(explained: Explanation): string {
   return [`${kind} ${namespace}/${name}`, ...known.map(([label, text]) => `  ${label.padEnd(11)} ${text}`)].join('\n');
 }
 
-const podName = (target: string): string | undefined => /^(?:pod|pods|po)\/([^/]+)$/i.exec(target)?.[1];
-
-const shortNames: Readonly<Record<string, string>> = {
-  deploy: 'deployment',
-  ds: 'daemonset',
-  sts: 'statefulset',
-  rs: 'replicaset',
-  cj: 'cronjob',
-  ro: 'rollout',
-};
-
-/** `KIND` may be `deployment`, `Deployment`, `deployments` or `deploy`, also with its group: `deployment.apps`. */
-function parseTarget(target: string): { kind: WorkloadKind; name: string } {
-  const [kindText = '', name = '', ...rest] = target.split('/');
-  const [typed = '', ...group] = kindText.toLowerCase().split('.');
-  const known = shortNames[typed] ?? typed;
-  const possible = group.length === 0 ? workloads : workloads.filter((each) => each.group === group.join('.'));
-  const kind = possible.find((each) => each.kind.toLowerCase() === known || each.plural === known);
-  if (kind === undefined || name === '' || rest.length > 0)
-    throw new Error(
-      `'${target}' is not a workload. Use KIND/NAME, for example deployment/cart (kinds: deployment, daemonset, statefulset, replicaset, cronjob, job, rollout, pod)`,
-    );
-  return { kind, name };
-}
-
 export function describeNow(workload: Workload): string {
   const injectionStatus = getInjectionStatus(workload.metadata);
   if (isOriginals(workload))
@@ -202,7 +185,7 @@ export function describeTelemetry(lumigoes: readonly LumigoResource[], uid: stri
   const entries = lumigoes.flatMap(({ status }) => status?.instrumentedResources ?? []);
   const { telemetry, telemetrySince: since } = entries.find((entry) => entry.uid === uid) ?? {};
   if (telemetry === undefined) return undefined;
-  if (telemetry === 'Received') return `arrives, the first at ${since}`;
+  if (telemetry === 'Received') return `arrives at the telemetry proxy, the first at ${since}`;
   if (since === undefined) return 'nothing yet. The operator has not seen all its pods run with the injection';
   return `nothing since its pods run with the injection (${since}). Check: ${silenceChecks}`;
 }
@@ -222,7 +205,7 @@ const laterPods: Readonly<Record<string, string>> = { CronJob: 'its next Jobs', 
 /** Returns also what the status says. Only the leader knows that another writer undoes its changes. */
 export function findDelay({ kind, name, blocked }: Verdict, lumigo: LumigoResource | undefined): string | undefined {
   if (blocked !== undefined) return `it ${blockedTexts[blocked]}`;
-  const { reason, message = '' } = lumigo?.status?.conditions?.find(({ type }) => type === 'RolledOut') ?? {};
+  const { reason, message = '' } = findCondition(lumigo, 'RolledOut') ?? {};
   if (message.includes(` ${kind.kind}/${name} ${blockedTexts.Contested}`))
     return `it ${blockedTexts.Contested}. ${events.LumigoInstrumentationContested.action}`;
   return reason === 'Halted' ? message : undefined;

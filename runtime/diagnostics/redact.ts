@@ -33,13 +33,8 @@ const toMetadata = ({ name, namespace, uid, generation, resourceVersion, ...meta
 });
 
 /** The operator writes the values of these variables. */
-const SHOWN = new Set<string>([
-  environment.preload,
-  environment.endpoint,
-  'LUMIGO_LOGS_ENDPOINT',
-  'LUMIGO_ENABLE_TRACES',
-  'LUMIGO_ENABLE_LOGS',
-]);
+const others = ['LUMIGO_LOGS_ENDPOINT', 'LUMIGO_ENABLE_TRACES', 'LUMIGO_ENABLE_LOGS'];
+const SHOWN = new Set<string>([environment.preload, environment.endpoint, ...others]);
 
 /** Leaves out each command, argument and value that a user wrote. */
 const toContainer = ({ name, image, env = [], volumeMounts = [] }: Container) => ({
@@ -65,9 +60,7 @@ export function redactWorkload(workload: Workload): object {
     kind: workload.kind,
     metadata: toMetadata(workload.metadata),
     optIn: workload.metadata.labels?.[labels.autoTrace],
-    ...(template === undefined
-      ? {}
-      : { template: { metadata: toMetadata({ ...template.metadata }), spec: getSpec(template.spec) } }),
+    template: template && { metadata: toMetadata({ ...template.metadata }), spec: getSpec(template.spec) },
     status: withoutOutput(workload['status']),
   };
 }
