@@ -1,16 +1,21 @@
 import { describe, expect, it } from '@jest/globals';
-import { injected, made } from '../../sandbox/testing/injection.ts';
+import { changed, injected, injector, made, podsPolicy } from '../../sandbox/testing/injection.ts';
+import { tracing, withMetadata, withPod } from '../../sandbox/testing/injection.ts';
 import type { LumigoResource } from '../api/lumigo.ts';
-import { workloadKinds } from '../contract.ts';
-import type { PodTemplate } from '../api/objects.ts';
+import { annotations, workloadKinds } from '../contract.ts';
+import type { PodTemplate, Workload } from '../api/objects.ts';
+import { decidePod } from '../injection/decide-pod.ts';
 import { none } from '../injection/decision.ts';
+import { getOriginalState } from '../injection/original-state.ts';
 import { remedies } from '../injection/remedies.ts';
 import { withRevert } from '../injection/revert.ts';
+import type { NamespacePolicy } from '../injection/types.ts';
 import { toTemplate, withTemplate } from '../injection/workload.ts';
 import { assumedConfig } from '../installation/assumed.ts';
 import { noRollout } from '../reconciler/plan-rollout.ts';
 import { rolloutCondition } from '../reconciler/conditions-rollout.ts';
-import { explain, describeNext, describeNow, describePods, describeTelemetry, findDelay, notesOn } from './explain.ts';
+import { explain, describeNext, describeNow, describePods, describeTelemetry } from './explain.ts';
+import { findDelay, notesOn, skippedIn } from './explain.ts';
 import { toStore } from './preview.ts';
 import { decisionOn } from './verdict.ts';
 
@@ -54,6 +59,42 @@ describe('an explanation in Pod mode', () => {
     ],
     ['has no remedy without pods', [], { now: '0 of 0 pods run with the injection', remedy: undefined }],
   ])('%s', (_title, found, expected) => expect(describePods(found)).toMatchObject(expected));
+});
+
+describe('an explanation of a pod', () => {
+  const withSidecars = { ...injector, sidecars: ['istio-proxy'] };
+  const policy = podsPolicy(tracing);
+  const podOf = (...names: readonly string[]): Workload => {
+    const containers = names.map((name) => ({ name, image: 'app:1', ...(name === 'bound' ? { env } : {}) }));
+    return { apiVersion: 'v1', kind: 'Pod', metadata: { name: 'cart', namespace: 'shop' }, spec: { containers } };
+  };
+  const env = [{ name: 'LD_PRELOAD', valueFrom: { configMapKeyRef: { name: 'own', key: 'preload' } } }];
+  /** The record of the API server has few of the operator's fields. */
+  const running = (pod: Workload): Workload => {
+    const after = changed(decidePod(pod, policy, withSidecars));
+    const { endpoint, secretName, secretKey, traces, logs, skipped } = getOriginalState(after) ?? {};
+    const record = JSON.stringify({ endpoint, secretName, secretKey, traces, logs, skipped });
+    return withMetadata(after, { annotations: { [annotations.injection]: record } });
+  };
+  const mixed = podOf('web', 'bound', 'istio-proxy');
+  const bound = "container 'bound' is skipped";
+  const reason = `${bound}: its LD_PRELOAD uses valueFrom, so the operator cannot append the injector's`;
+  const sidecar = "container 'istio-proxy' is skipped";
+
+  it.each<[string, Workload, NamespacePolicy, readonly string[]]>([
+    ['that is not injected yet', mixed, policy, [reason]],
+    ['that is injected', running(mixed), policy, [sidecar, reason]],
+    ['whose Lumigo is gone', running(mixed), { kind: 'none' }, [sidecar, bound]],
+    ['whose containers are all injected', running(podOf('web')), policy, []],
+  ])('%s names each container that has no injection', (_title, pod, under, expected) =>
+    expect(skippedIn(pod, under, withSidecars)).toEqual(expected),
+  );
+
+  it('never says that an injected container is skipped', () => {
+    const state = running(podOf('web'));
+    const traced = withPod(state, ({ containers }) => ({ containers: containers.map((each) => ({ ...each, env })) }));
+    expect(skippedIn(traced, policy, withSidecars)).toEqual([]);
+  });
 });
 
 describe('an explanation of a workload', () => {
@@ -133,8 +174,8 @@ describe('an explanation of a workload', () => {
   ])('%s', (_title, status, expected) => {
     const condition = { type: 'TokenAccepted', status, message: 'put a valid token into the Secret' };
     const lumigo = { status: { conditions: [condition] } } as unknown as LumigoResource;
-    expect(notesOn(made(), { decision: none('up-to-date', made()) }, lumigo)).toEqual(expected);
-    expect(notesOn(made(), { decision: none('up-to-date', made()) }, undefined)).toEqual([]);
+    expect(notesOn(made(), lumigo)).toEqual(expected);
+    expect(notesOn(made())).toEqual([]);
   });
 
   it('does not say that the pods of a silent CronJob run without the injection', () => {

@@ -5,15 +5,15 @@ import type { Decision } from '../injection/decision.ts';
 import { hiddenPreloads } from '../injection/hidden-preload.ts';
 import { ourLabel } from '../injection/label.ts';
 import { remedies, silenceChecks } from '../injection/remedies.ts';
-import { hasInjection } from '../injection/remove.ts';
+import { getOriginalState } from '../injection/original-state.ts';
+import { hasInjection, remove } from '../injection/remove.ts';
 import { findRevert } from '../injection/revert.ts';
 import { isOriginals } from '../injection/standing.ts';
 import { getInjectionStatus } from '../injection/injection-status.ts';
-import type { ConditionType } from '../api/conditions.ts';
 import { events } from '../api/events.ts';
 import type { LumigoResource } from '../api/lumigo.ts';
 import type { Workload } from '../api/objects.ts';
-import type { NamespacePolicy } from '../injection/types.ts';
+import type { InjectorSettings, NamespacePolicy } from '../injection/types.ts';
 import { blockedTexts } from '../rollout/workload-state.ts';
 import { toTemplate } from '../injection/workload.ts';
 import { getSelector, isPodOf } from '../kubernetes/resources/pod-identity.ts';
@@ -73,16 +73,15 @@ export async function explain(options: ExplainOptions): Promise<Explanation> {
     next: describeNext(kind, verdict, findDelay(verdict, lumigo)),
     sendsTo: config.isAssumed ? undefined : describeElsewhere(verdict, config.telemetryProxyUrl),
     telemetry: describeTelemetry(lumigoes, workload.metadata.uid),
-    notes: notesOn(workload, verdict, lumigo),
+    notes: notesOn(asLeft(workload, verdict.decision), lumigo, verdict.untried),
   };
 }
 
-type Judged = Pick<Verdict, 'decision' | 'untried'>;
+const asLeft = (seen: Workload, decision: Decision): Workload => ('workload' in decision ? decision.workload : seen);
 
-/** `lumigo`: the one in effect. */
-export function notesOn(seen: Workload, { decision, untried }: Judged, lumigo?: LumigoResource): readonly string[] {
-  const after = decision.kind === 'inject' ? decision.workload : seen;
-  const token = findCondition(lumigo, 'TokenAccepted');
+/** `after`: as the operator leaves it. `lumigo`: the one in effect. */
+export function notesOn(after: Workload, lumigo?: LumigoResource, untried?: boolean): readonly string[] {
+  const token = lumigo?.status?.conditions?.find(({ type }) => type === 'TokenAccepted');
   return [
     ...hiddenPreloads(toTemplate(after)?.spec ?? { containers: [] }),
     getInjectionStatus(after.metadata)?.skipped,
@@ -91,9 +90,6 @@ export function notesOn(seen: Workload, { decision, untried }: Judged, lumigo?: 
   ].filter((note) => note !== undefined);
 }
 
-const findCondition = (lumigo: LumigoResource | undefined, type: ConditionType) =>
-  lumigo?.status?.conditions?.find((each) => each.type === type);
-
 /** Only Pod mode decides about single pods. */
 async function explainPod(name: string, options: ExplainOptions): Promise<Explanation> {
   const { client, namespace, config } = options;
@@ -101,7 +97,8 @@ async function explainPod(name: string, options: ExplainOptions): Promise<Explan
   if (pod === undefined) throw noSuch('Pod', name, namespace);
   const store = toStore(await listLumigoes(options), config);
   const policy = store.policy(namespace);
-  const decision = decidePod(pod, policy, toInjector(config));
+  const injector = toInjector(config);
+  const decision = decidePod(pod, policy, injector);
   const { kind: action, code, message } = decision;
   return {
     kind: 'Pod',
@@ -112,8 +109,21 @@ async function explainPod(name: string, options: ExplainOptions): Promise<Explan
     decision: message,
     next: action === 'inject' ? 'its replacement is injected. Delete it, or restart its workload' : 'nothing changes',
     remedy: remedies[code],
-    notes: notesOn(pod, { decision }, store.effective(namespace)),
+    notes: [...notesOn(asLeft(pod, decision), store.effective(namespace)), ...skippedIn(pod, policy, injector)],
   };
+}
+
+/** The API server records only names. A sidecar, or a container that its user excludes, has no reason. */
+export function skippedIn(pod: Workload, policy: NamespacePolicy, injector: InjectorSettings): readonly string[] {
+  const template = toTemplate(pod);
+  if (template === undefined) return [];
+  const decision = decidePod({ ...pod, ...remove(template) }, policy, injector);
+  const reasons = decision.kind === 'inject' ? decision.skipped : [];
+  const state = getOriginalState(template);
+  const findReason = (name: string) => reasons.find((each) => each.startsWith(`container '${name}' `));
+  return state === undefined
+    ? reasons
+    : (state.skipped ?? []).map((name) => findReason(name) ?? `container '${name}' is skipped`);
 }
 
 const MAX_NAMES_SHOWN = 10;
@@ -205,7 +215,7 @@ const laterPods: Readonly<Record<string, string>> = { CronJob: 'its next Jobs', 
 /** Returns also what the status says. Only the leader knows that another writer undoes its changes. */
 export function findDelay({ kind, name, blocked }: Verdict, lumigo: LumigoResource | undefined): string | undefined {
   if (blocked !== undefined) return `it ${blockedTexts[blocked]}`;
-  const { reason, message = '' } = findCondition(lumigo, 'RolledOut') ?? {};
+  const { reason, message = '' } = lumigo?.status?.conditions?.find(({ type }) => type === 'RolledOut') ?? {};
   if (message.includes(` ${kind.kind}/${name} ${blockedTexts.Contested}`))
     return `it ${blockedTexts.Contested}. ${events.LumigoInstrumentationContested.action}`;
   return reason === 'Halted' ? message : undefined;

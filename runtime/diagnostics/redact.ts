@@ -19,17 +19,12 @@ const hideValues = (json: unknown): string =>
 
 const redactOriginalState = (text: string): string => orUndefined(() => hideValues(JSON.parse(text))) ?? '…';
 
-const toMetadata = ({ name, namespace, uid, generation, resourceVersion, ...metadata }: Metadata) => ({
-  name,
-  namespace,
-  uid,
-  generation,
-  resourceVersion,
-  creationTimestamp: metadata.creationTimestamp,
-  deletionTimestamp: metadata.deletionTimestamp,
+const SHOWN_METADATA = /^(name|namespace|uid|generation|resourceVersion|creationTimestamp|deletionTimestamp)$/;
+const toMetadata = (metadata: Metadata) => ({
+  ...Object.fromEntries(Object.entries(metadata).filter(([key]) => SHOWN_METADATA.test(key))),
   labels: onlyOurs(metadata.labels),
   annotations: onlyOurs(metadata.annotations),
-  ownerReferences: metadata.ownerReferences?.map(({ kind, name: owner }) => `${kind}/${owner}`),
+  ownerReferences: metadata.ownerReferences?.map(({ kind, name }) => `${kind}/${name}`),
 });
 
 /** The operator writes the values of these variables. */

@@ -100,8 +100,7 @@ function findStatus({ kind, workload }: Listing, policy: NamespacePolicy, config
   const decision = decisionOn(kind, workload, policy, config);
   if (decision.code === 'left-to-owner') return undefined;
   const found = injectedState(workload, completion, listed) ?? uninjectedState(workload, decision, config);
-  const { name = '' } = workload.metadata;
-  return { kind: kind.kind, name, state: found.state, pods: getPods(completion, workload), details: found.details };
+  return { kind: kind.kind, name: workload.metadata.name ?? '', pods: getPods(completion, workload), ...found };
 }
 
 type Found = Pick<WorkloadStatus, 'state' | 'details'>;
