@@ -32,13 +32,10 @@ export async function collectBundle(options: BundleOptions): Promise<object> {
     return read().catch((error: unknown) => ({ notRead: describeError(error) }));
   };
   const version = async () => (await options.transport.request({ method: 'GET', path: '/version' })).body;
+  const kubernetes = await attempt('the version of Kubernetes', version);
   return {
     collectedAt: new Date().toISOString(),
-    versions: {
-      lumigo: programVersion,
-      node: process.version,
-      kubernetes: await attempt('the version of Kubernetes', version),
-    },
+    versions: { lumigo: programVersion, node: process.version, kubernetes },
     checks: await attempt('the checks', () => runChecks(options)),
     operator: await attempt('the operator', () => getOperator(options, attempt)),
     namespaces: await attempt('the namespaces', () => getNamespaces(options, attempt)),

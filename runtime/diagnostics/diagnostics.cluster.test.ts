@@ -14,10 +14,11 @@ import { startOperator, type OperatorBench } from '../../sandbox/testing/operato
 import { validToken } from '../../sandbox/testing/test-cluster.ts';
 import { everyKind, createWorkload } from '../../sandbox/testing/workloads.ts';
 import { checkPermissions } from '../access/check-permissions.ts';
-import { labels, suffixes, workloadKinds, workloads } from '../contract.ts';
+import { labels, lumigo, suffixes, workloadKinds, workloads } from '../contract.ts';
 import { assumedConfig } from '../installation/assumed.ts';
 import { createClient, listAll, type Client } from '../kubernetes/http/client.ts';
 import { kinds } from '../kubernetes/resources/kinds.ts';
+import { explain } from './explain.ts';
 import type { Finding } from './finding.ts';
 import { assumedPolicy } from './preview.ts';
 import { verdictOn } from './verdict.ts';
@@ -208,6 +209,34 @@ describe('lumigo explain', () => {
     expect(stdout).toMatch(/Sends to: +http:\/\/\S+, which is not .* telemetry proxy \(http:\/\/moved\.example\)/);
     expect(stdout).toMatch(/Next: +nothing changes/);
     expect((await asUser(...explained)).stdout).not.toContain('Sends to');
+  });
+
+  it('says why a workload that opts in without a Lumigo has no token', async () => {
+    const { testCluster, cluster, installation } = operator;
+    const alone = await testCluster.namespace('alone');
+    await testCluster.create(createWorkload(deployment, alone, 'cart', { labels: { [labels.autoTrace]: 'true' } }));
+    const rules = [
+      { apiGroups: ['apps'], resources: ['deployments'], verbs: ['get'] },
+      { apiGroups: [lumigo.group], resources: [lumigo.plural], verbs: ['list'] },
+    ];
+    const role = { apiVersion: 'rbac.authorization.k8s.io/v1', kind: 'ClusterRole', metadata: { name: 'reader' } };
+    await testCluster.apply({ ...role, rules });
+    const reader = await accountIn(cluster, alone, 'reader');
+    reader.close();
+    const notesOf = async (token: string) => {
+      const transport = connectTo({ ...cluster, token });
+      const read = { client: createClient(transport), transport, config: installation.config, note: () => undefined };
+      const { notes } = await explain({ ...read, namespace: alone, target: 'deployment/cart' });
+      transport.close();
+      return notes;
+    };
+    const missing = `Secret '${alone}/lumigo-credentials' does not exist; create it, with your Lumigo token under the key 'token'`;
+    expect(await notesOf(cluster.token)).toEqual([missing]);
+    expect(await notesOf(reader.token)).toEqual([]);
+    await testCluster.secret(alone, `${validToken}\n`);
+    expect(await notesOf(cluster.token)).toEqual([expect.stringContaining('has white space around the token')]);
+    await testCluster.secret(alone);
+    expect(await notesOf(cluster.token)).toEqual([]);
   });
 
   it.each([

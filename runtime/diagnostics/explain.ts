@@ -1,5 +1,6 @@
 import { toInjector } from '../config/config.ts';
 import { pods, type WorkloadKind } from '../contract.ts';
+import { readCredential } from '../credentials/credential.ts';
 import { decidePod } from '../injection/decide-pod.ts';
 import type { Decision } from '../injection/decision.ts';
 import { hiddenPreloads } from '../injection/hidden-preload.ts';
@@ -16,6 +17,7 @@ import type { Workload } from '../api/objects.ts';
 import type { InjectorSettings, NamespacePolicy } from '../injection/types.ts';
 import { blockedTexts } from '../rollout/workload-state.ts';
 import { toTemplate } from '../injection/workload.ts';
+import type { Client } from '../kubernetes/http/client.ts';
 import { getSelector, isPodOf } from '../kubernetes/resources/pod-identity.ts';
 import { findPod, NOT_ENDED } from '../kubernetes/resources/pods.ts';
 import { describePolicy, listLumigoes, toStore, type ReadOptions } from './preview.ts';
@@ -60,6 +62,7 @@ export async function explain(options: ExplainOptions): Promise<Explanation> {
   const workload = (await client.find({ ...kind, namespace, name })) as Workload | undefined;
   const verdict = workload && (await verdictOn(kind, workload, policy, options));
   if (workload === undefined || verdict === undefined) throw noSuch(kind.kind, name, namespace);
+  const after = 'workload' in verdict.decision ? verdict.decision.workload : workload;
   const inPods = policy.kind === 'pods' ? describePods(await decidePods(workload, policy, options)) : undefined;
   return {
     kind: kind.kind,
@@ -73,11 +76,9 @@ export async function explain(options: ExplainOptions): Promise<Explanation> {
     next: describeNext(kind, verdict, findDelay(verdict, lumigo)),
     sendsTo: config.isAssumed ? undefined : describeElsewhere(verdict, config.telemetryProxyUrl),
     telemetry: describeTelemetry(lumigoes, workload.metadata.uid),
-    notes: notesOn(asLeft(workload, verdict.decision), lumigo, verdict.untried),
+    notes: [...notesOn(after, lumigo, verdict.untried), ...(await notesOnOwnToken(after, policy, client))],
   };
 }
-
-const asLeft = (seen: Workload, decision: Decision): Workload => ('workload' in decision ? decision.workload : seen);
 
 /** `after`: as the operator leaves it. `lumigo`: the one in effect. */
 export function notesOn(after: Workload, lumigo?: LumigoResource, untried?: boolean): readonly string[] {
@@ -90,6 +91,14 @@ export function notesOn(after: Workload, lumigo?: LumigoResource, untried?: bool
   ].filter((note) => note !== undefined);
 }
 
+/** Without a `Lumigo`, no condition says if the token can be used. */
+async function notesOnOwnToken({ metadata }: Workload, policy: NamespacePolicy, client: Client): Promise<string[]> {
+  const { secretName: name, secretKey: key } = getInjectionStatus(metadata)?.tracing ?? {};
+  if (policy.kind !== 'none' || name === undefined || key === undefined) return [];
+  const { problem } = await readCredential(client, { namespace: metadata.namespace ?? '', name, key });
+  return problem === undefined || problem.reason === 'SecretForbidden' ? [] : [problem.message];
+}
+
 /** Only Pod mode decides about single pods. */
 async function explainPod(name: string, options: ExplainOptions): Promise<Explanation> {
   const { client, namespace, config } = options;
@@ -100,6 +109,7 @@ async function explainPod(name: string, options: ExplainOptions): Promise<Explan
   const injector = toInjector(config);
   const decision = decidePod(pod, policy, injector);
   const { kind: action, code, message } = decision;
+  const after = decision.kind === 'inject' ? decision.workload : pod;
   return {
     kind: 'Pod',
     namespace,
@@ -109,21 +119,19 @@ async function explainPod(name: string, options: ExplainOptions): Promise<Explan
     decision: message,
     next: action === 'inject' ? 'its replacement is injected. Delete it, or restart its workload' : 'nothing changes',
     remedy: remedies[code],
-    notes: [...notesOn(asLeft(pod, decision), store.effective(namespace)), ...skippedIn(pod, policy, injector)],
+    notes: [...notesOn(after, store.effective(namespace)), ...skippedIn(pod, policy, injector)],
   };
 }
 
 /** The API server records only names. A sidecar, or a container that its user excludes, has no reason. */
 export function skippedIn(pod: Workload, policy: NamespacePolicy, injector: InjectorSettings): readonly string[] {
   const template = toTemplate(pod);
-  if (template === undefined) return [];
-  const decision = decidePod({ ...pod, ...remove(template) }, policy, injector);
+  const decision = decidePod({ ...pod, ...(template && remove(template)) }, policy, injector);
   const reasons = decision.kind === 'inject' ? decision.skipped : [];
-  const state = getOriginalState(template);
+  const state = template && getOriginalState(template);
   const findReason = (name: string) => reasons.find((each) => each.startsWith(`container '${name}' `));
-  return state === undefined
-    ? reasons
-    : (state.skipped ?? []).map((name) => findReason(name) ?? `container '${name}' is skipped`);
+  if (state === undefined) return reasons;
+  return (state.skipped ?? []).map((name) => findReason(name) ?? `container '${name}' is skipped`);
 }
 
 const MAX_NAMES_SHOWN = 10;

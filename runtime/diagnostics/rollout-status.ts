@@ -15,12 +15,10 @@ import { describePolicy, listLumigoes, toStore, workloadsIn, type ReadOptions } 
 import { renderTable, type Paint, type Tone } from './table.ts';
 import { decisionOn, whyLater } from './verdict.ts';
 
-type State = 'verified' | 'instrumented' | 'rolling out' | 'waiting' | 'reverted' | 'skipped';
-
 interface WorkloadStatus {
   readonly kind: string;
   readonly name: string;
-  readonly state: State;
+  readonly state: keyof typeof tones;
   /** Available and wanted pods, e.g. `2/3`; empty if a change replaces none. */
   readonly pods: string;
   readonly details: string;
@@ -46,11 +44,10 @@ interface StatusInput {
 type Listing = StatusInput['workloads'][number];
 
 export async function readStatus(options: ReadOptions & { readonly namespace: string }): Promise<NamespaceStatus> {
-  const { namespace, config } = options;
   const lumigoes = await listLumigoes(options);
   const workloads: Listing[] = [];
-  for await (const each of workloadsIn(namespace, options)) workloads.push(each);
-  return statusOfNamespace({ namespace, config, lumigoes, workloads });
+  for await (const each of workloadsIn(options.namespace, options)) workloads.push(each);
+  return statusOfNamespace({ ...options, lumigoes, workloads });
 }
 
 export function statusOfNamespace({ namespace, config, lumigoes, workloads }: StatusInput): NamespaceStatus {
@@ -141,14 +138,14 @@ function getPods(completion: Completion, workload: Workload): string {
   return completion.kind === 'no-pods' || pods === undefined ? '' : `${pods.available}/${pods.wanted}`;
 }
 
-const tones: Readonly<Record<State, Tone>> = {
+const tones = {
   verified: 'good',
   instrumented: 'good',
   'rolling out': 'unsure',
   waiting: 'unsure',
   reverted: 'bad',
   skipped: 'plain',
-};
+} as const satisfies Readonly<Record<string, Tone>>;
 
 /** The policy says the same, except what the next sentences of `Active` add. */
 const repeated: readonly string[] = ['Active', 'Error'];
