@@ -184,7 +184,7 @@ export function renderExplanation(explained: Explanation): string {
 export function describeNow(workload: Workload): string {
   const injectionStatus = getInjectionStatus(workload.metadata);
   if (isOriginals(workload))
-    return `instrumented by the original operator (${ourLabel(workload.metadata)}), not adopted yet`;
+    return `instrumented by the original operator (${ourLabel(workload.metadata)}), not adopted. A Lumigo resource adopts it, and the label lumigo.auto-trace=false removes it`;
   const revert = findRevert(workload.metadata);
   if (revert !== undefined) return `not instrumented, because it was reverted at ${revert.at} (${revert.cause})`;
   if (injectionStatus === undefined)

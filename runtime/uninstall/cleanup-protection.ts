@@ -54,13 +54,15 @@ export class CleanupProtection {
 
   private async check(client: Client, term: LeadingContext): Promise<void> {
     const { needed } = this.options;
-    const found = await objects.readAll(client, this.objects);
+    let found = await objects.readAll(client, this.objects);
+    if (needed() === false && found.some(objects.isProtected) && !found.some(objects.isHeldBack)) {
+      // A removal may have deleted the last Lumigo, and deletes the operator next (ADR 84).
+      await pause(objects.REMOVED_MS, term.signal);
+      if (needed() === false) found = await objects.readAll(client, this.objects);
+    }
     if (found.some(objects.isHeldBack)) return this.undoMistake(client, term);
-    const isAnyProtected = found.some(objects.isProtected);
-    // A removal may have deleted the last Lumigo, and deletes the operator next (ADR 84).
-    if (isAnyProtected && needed() === false) await pause(objects.REMOVED_MS, term.signal);
     const wanted = needed();
-    if (isAnyProtected && wanted === false) await objects.release(client, this.objects);
+    if (wanted === false && found.some(objects.isProtected)) await objects.release(client, this.objects);
     // All at once: a removal in between would find only some protected. An object in deletion accepts no finalizer.
     const free = found.filter((each) => !objects.isProtected(each) && !objects.isLeaving(each));
     if (wanted === true)

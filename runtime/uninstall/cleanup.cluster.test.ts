@@ -301,6 +301,31 @@ describe('the cleanup finalizer on the operator’s account and rights', () => {
   });
 });
 
+describe('the role', () => {
+  afterAll(async () => {
+    await operator.stopManager();
+    await operator.reinstall();
+  });
+
+  it('can be deleted by mistake after the last Lumigo, and the account stays [ADR 84]', async () => {
+    const { testCluster, cluster, installation } = operator;
+    const namespace = await instrumentedAndProtected(operator);
+    const account = getAccount(installation.config);
+    const { uid } = (await cluster.client.get(account)).metadata;
+    await testCluster.deleteLumigo(namespace);
+    // By then the operator waits for further deletions.
+    await sleep(1_000);
+    const [role] = held();
+    const manifest = installation.manifests.find(
+      ({ kind, metadata }) => kind === role?.kind && metadata.name === role.name,
+    );
+    await cluster.client.delete(toRef(manifest as Manifest));
+    await waitForDeletion(cluster, manifest as Manifest);
+    const { metadata } = await cluster.client.get(account);
+    expect([metadata.uid, metadata.deletionTimestamp]).toEqual([uid, undefined]);
+  });
+});
+
 const restartedAt = 'kubectl.kubernetes.io/restartedAt';
 
 /** A rollback gives the Deployment to another operator and deletes the objects that this does not use. */

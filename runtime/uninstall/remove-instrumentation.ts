@@ -17,7 +17,7 @@ import { describeError } from '../wording/errors.ts';
 interface Namespaces {
   /** Their workloads stay instrumented. */
   readonly kept: ReadonlySet<string>;
-  /** They had a `Lumigo`. In others, the original operator injected only workloads that opted in. */
+  /** They had a `Lumigo`. In others, an injection of the original operator can be an opt-in (ADR 85). */
   readonly traced: ReadonlySet<string>;
 }
 

@@ -174,8 +174,7 @@ const counted = (number: number, noun: string): string => `${number} ${noun}${nu
 export function whyStuck(lumigo: LumigoResource, failure?: string): string {
   const { finalizers = [] } = lumigo.metadata;
   const foreign = finalizers.filter((finalizer) => finalizer !== contract.finalizer);
-  const reasons: string[] = [];
-  if (!isLeaving(lumigo)) reasons.push('it could not be deleted');
+  const reasons = isLeaving(lumigo) ? [] : ['it could not be deleted'];
   if (foreign.length > 0) reasons.push(`finalizers of other controllers keep it: ${foreign.join(', ')}`);
   if (failure !== undefined) reasons.push(failure);
   return `${toKey(lumigo)}: ${reasons.join('; ') || 'the injection is still being removed from its workloads'}`;

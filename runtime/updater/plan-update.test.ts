@@ -127,9 +127,9 @@ describe('an update', () => {
   });
 
   it.each([
-    ['superseded', 'failed', /it\. To continue, repeat the command that failed, or run: helm rollback/],
+    ['superseded', 'failed', /it\. To continue, repeat it by helm upgrade, or run: helm rollback/],
     ['superseded', 'uninstalled', /it\. To continue, run: helm rollback/],
-    ['failed', 'failed', /it\. To continue, repeat the command that failed, or repair the release/],
+    ['failed', 'failed', /it\. To continue, repeat it by helm upgrade, or repair the release/],
   ])('says after %s and %s how to continue, for a rollback leaves a version for good', (before, status, expected) => {
     const history = [
       { revision: 1, status: before, version: '1.2.0' },

@@ -91,6 +91,6 @@ function notInOrder({ release, namespace, history = [] }: UpdateInput, { revisio
   if (status.startsWith('pending-'))
     return `another operation on release '${release}' is under way (revision ${revision} is ${status}). If it was interrupted, ${repair}`;
   // After a rollback, the updater does not select the version again.
-  const next = status === 'failed' ? `repeat the command that failed, or ${repair}` : repair;
+  const next = status === 'failed' ? `repeat it by helm upgrade, or ${repair}` : repair;
   return `revision ${revision} of release '${release}' is ${status}, so the updater does not upgrade it. To continue, ${next}`;
 }

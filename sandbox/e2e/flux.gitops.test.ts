@@ -141,6 +141,17 @@ describe('Flux', () => {
     expect(kubectl(...level)).toMatch(/"logLevel": "debug"/);
   });
 
+  it('keeps the documented annotation by which it does not delete the namespace', async () => {
+    const annotate = ['annotate', 'namespace', 'lumigo-system', '--field-manager=flux-client-side-apply'];
+    kubectl(...annotate, 'kustomize.toolkit.fluxcd.io/prune=disabled');
+    await commitOperator({});
+    await synced('lumigo-operator');
+    expect(kubectl('get', 'namespace', 'lumigo-system', '-o', 'yaml')).toContain(
+      'kustomize.toolkit.fluxcd.io/prune: disabled',
+    );
+    kubectl(...annotate, 'kustomize.toolkit.fluxcd.io/prune-');
+  });
+
   it('upgrades the operator, and restarts no workload', async () => {
     const before = await getUids('shop', 'front');
     const version = (build = '') => `"version": "${operatorVersion()}${build}"`;
