@@ -114,7 +114,7 @@ function podSpec({ settings, delivery }: ControllerManagerProps, priorityClassNa
     // Host network pods use the node's DNS by default, which does not know names of the cluster.
     ...(settings.hostNetwork ? { hostNetwork: true, dnsPolicy: 'ClusterFirstWithHostNet' } : {}),
     // The removal of the whole operator needs this time to clean up (runtime/uninstall/shutdown-cleanup.ts). A usual end takes seconds.
-    terminationGracePeriodSeconds: 75,
+    terminationGracePeriodSeconds: 90,
     // The manager signals the telemetry proxy's process after it writes a new configuration.
     shareProcessNamespace: true,
     topologySpreadConstraints: ['kubernetes.io/hostname', 'topology.kubernetes.io/zone'].map((topologyKey) => ({

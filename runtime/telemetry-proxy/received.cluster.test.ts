@@ -233,7 +233,7 @@ function countArrivals(namespace: string): ReadonlyMap<string, number> {
 }
 
 const LEASE_MS = 15_000;
-/** The manager gives up before, on a busy machine as well. The kubelet would wait for 75 s. */
+/** The manager gives up before, on a busy machine as well. The kubelet would wait for 90 s. */
 const GRACE_MS = 30_000;
 
 describe('of two replicas', () => {
