@@ -1,14 +1,16 @@
 import { markdownTable } from '../settings/markdown-table.ts';
-import { alerts, severityOf, type Alert } from '../constructs/alerts.ts';
+import { alertPage, alerts, severityOf, type Alert } from '../constructs/alerts.ts';
 
 const delay = ({ for: held }: Alert): string => (held === undefined ? 'at once' : `after ${held}`);
 const end = ({ keepFiringFor: kept }: Alert): string =>
   kept === undefined ? '' : `, and ends ${kept} after its cause (\`keep_firing_for\`)`;
 
+const linkTo = (name: string): string => `[${name}](${alertPage(name).replace('operate/', '')})`;
+
 export const alertTable = (): string =>
   markdownTable(
     ['Alert', 'Fires', 'Meaning'],
-    alerts.map((alert) => [`[${alert.name}](alerts/${alert.name}.md)`, delay(alert), alert.summary]),
+    alerts.map((alert) => [linkTo(alert.name), delay(alert), alert.summary]),
   );
 
 export const alertRule = (alert: Alert): string =>
